@@ -1,0 +1,39 @@
+-- earrrl: refuses while the estimated recent rate is above the limit; counts refused hits too.
+-- a      rate (per second), lambda (per millisecond), overage
+-- cells  N (hits, decayed), T (time of the last hit)
+-- The same arithmetic as earrrl.ts, in the same order.
+twin("earrrl", function()
+  local function decayed(a, now, hits, last)
+    if now > last then
+      return hits * exp(-a[2] * (now - last)), now
+    end
+    return hits, last
+  end
+
+  -- When the estimate of so many hits at `last` has become negligible.
+  local function ends(a, now, hits, last)
+    return max(now + 1000, last + log(hits * (a[2] * 1000) / (a[1] * 1e-6)) / a[2])
+  end
+
+  return {
+    cells = 2,
+    slack = 0.25,
+
+    countsRefused = function(a)
+      return a[3] > 0
+    end,
+
+    step = function(a, now, cost, hits, last)
+      hits, last = decayed(a, now, hits, last)
+      local charged, refused = hits + cost, hits + a[3] * cost
+      return hits * (a[2] * 1000) <= a[1] * (1 + 1e-12),
+        ends(a, now, charged, last), charged, last, nil,
+        ends(a, now, refused, last), refused, last
+    end,
+
+    refund = function(a, now, cost, at, reset, hits, last)
+      hits, last = decayed(a, now, hits, last)
+      return max(0, hits - cost * exp(-a[2] * max(0, now - at))), last
+    end,
+  }
+end)

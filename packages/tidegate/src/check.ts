@@ -1,0 +1,141 @@
+import type { Verdict } from "./decision.js";
+import { ConfigError, shown } from "./errors.js";
+import type { Limit, Reading, Ruling } from "./limit.js";
+
+/** One thing to be judged: may this key, under this rule, spend this cost against this limit? */
+export interface Check {
+  readonly rule: string;
+  readonly key: string;
+  readonly limit: Limit;
+  /** Default 1. */
+  readonly cost?: number;
+  /** Judged and reported; refuses nobody. */
+  readonly shadow?: boolean;
+  /** Names this charge: a log charges it once however often retried, a lease is held under it. */
+  readonly id?: string;
+  /** What the verdict is called; default rule and window in seconds. */
+  readonly name?: string;
+  readonly tier?: string;
+}
+
+/** A charge to be given back. Without `at` it is taken as made just now. */
+export interface Charge extends Check {
+  readonly at?: number;
+  /** The verdict's own `resetAfterMs`: tells a bucket how much of the charge has drained since. */
+  readonly resetAfterMs?: number;
+}
+
+export function costOf(check: Check): number {
+  return check.cost === undefined ? 1 : check.cost;
+}
+
+/** What every store asks of its callers, once per decision. */
+export function validateChecks(checks: readonly Check[]): void {
+  for (let i = 0; i < checks.length; i++) {
+    const check = checks[i] as Check;
+    validateKey(check.key);
+    validateCost(costOf(check));
+    for (let j = 0; j < i; j++) {
+      const other = checks[j] as Check;
+      if (other.key !== check.key || other.rule !== check.rule) continue;
+      if (
+        costOf(other) !== costOf(check) ||
+        other.id !== check.id ||
+        (other.shadow === true) !== (check.shadow === true)
+      ) {
+        throw new ConfigError(
+          "TG_CHECKS_DIFFER",
+          `checks[${i}]`,
+          `rule ${shown(check.rule)} asks about one key with different costs, ids or shadow.`,
+          "Checks of one rule and one key must agree in these.",
+        );
+      }
+      if (other.limit.id === check.limit.id) {
+        throw new ConfigError(
+          "TG_CHECK_TWICE",
+          `checks[${i}]`,
+          `rule ${shown(check.rule)} judges one key twice by ${shown(check.limit.id)}.`,
+          "Give each limit of a rule its own window, or the rules different names.",
+        );
+      }
+    }
+  }
+}
+
+export function validateKey(key: unknown): void {
+  if (typeof key !== "string" || key === "") {
+    throw new TypeError(
+      `key: ${shown(key)} can not be counted under. Give a non-empty string; any length and any characters will do.`,
+    );
+  }
+}
+
+export function validateCost(cost: unknown): void {
+  if (typeof cost !== "number" || !(cost > 0) || cost > Number.MAX_SAFE_INTEGER) {
+    throw new TypeError(
+      `cost: ${shown(cost)} is not a cost. Give a number above 0 and up to ${Number.MAX_SAFE_INTEGER}; to look without charging use peek.`,
+    );
+  }
+}
+
+/** Rule names reach headers, logs and store keys. */
+export function validateRuleName(name: unknown, path: string): void {
+  if (typeof name !== "string" || !/^[\x20-\x7e]{1,64}$/.test(name)) {
+    throw new ConfigError(
+      "TG_NAME",
+      path,
+      `${shown(name)} can not be a name.`,
+      "Use 1 to 64 printable ASCII characters.",
+    );
+  }
+}
+
+/** Composes a verdict from what the limit found. `reading` is of the state after the hit. */
+export function verdictOf(
+  check: Check,
+  ruling: Ruling,
+  reading: Reading,
+  allowed: boolean,
+  now: number,
+  heldUntil: number,
+): Verdict {
+  const limit = check.limit;
+  const verdict: Verdict = {
+    rule: check.rule,
+    name: check.name === undefined ? levelName(check.rule, limit) : check.name,
+    key: check.key,
+    allowed,
+    shadow: check.shadow === true,
+    cost: check.cost === undefined ? 1 : check.cost,
+    limit: limit.limit,
+    windowMs: limit.windowMs,
+    remaining: reading.remaining,
+    resetAfterMs: reading.resetAfterMs,
+    retryAfterMs: allowed ? 0 : Math.max(1, reading.retryAfterMs),
+    at: now,
+    source: "store",
+  };
+  // biome-ignore lint/suspicious/noSelfCompare: NaN is the one number that is not itself, and this is the hot path
+  if (ruling.delayMs === ruling.delayMs) verdict.delayMs = ruling.delayMs;
+  // biome-ignore lint/suspicious/noSelfCompare: as above
+  if (ruling.estimate === ruling.estimate) verdict.estimate = ruling.estimate;
+  if (check.id !== undefined) verdict.id = check.id;
+  if (check.tier !== undefined) verdict.tier = check.tier;
+  if (heldUntil > now) {
+    verdict.heldUntil = heldUntil;
+    verdict.retryAfterMs = Math.max(verdict.retryAfterMs, Math.ceil(heldUntil - now));
+  }
+  return verdict;
+}
+
+const seconds = new WeakMap<Limit, string>();
+
+/** `req/ip` with a window of 300 s is `req/ip/300`. */
+export function levelName(rule: string, limit: Limit): string {
+  let suffix = seconds.get(limit);
+  if (suffix === undefined) {
+    suffix = `/${Number((limit.windowMs / 1000).toPrecision(6))}`;
+    seconds.set(limit, suffix);
+  }
+  return rule + suffix;
+}

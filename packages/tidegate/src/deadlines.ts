@@ -1,0 +1,116 @@
+import { StoreError } from "./errors.js";
+
+/**
+ * Races promises against one common deadline. One timer serves them all, made before any request and only wound up
+ * again, so that no request's async context hangs on it.
+ */
+export class Deadlines {
+  readonly #deadlineMs: number;
+  readonly #timer: Timer;
+  #waiting: Race[] = [];
+  #first = 0;
+  #open = 0;
+
+  constructor(deadlineMs: number) {
+    this.#deadlineMs = deadlineMs;
+    this.#timer = new Timer(() => this.#tick(), Math.max(1, deadlineMs / 8));
+  }
+
+  race<T>(answer: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const race: Race = { due: performance.now() + this.#deadlineMs, reject };
+      this.#waiting.push(race);
+      if (this.#open++ === 0) this.#timer.start();
+      answer.then(
+        (value) => {
+          this.#close(race);
+          resolve(value);
+        },
+        (error) => {
+          this.#close(race);
+          reject(error);
+        },
+      );
+    });
+  }
+
+  #close(race: Race): void {
+    if (race.reject === undefined) return;
+    race.reject = undefined;
+    if (--this.#open === 0) {
+      this.#waiting = [];
+      this.#first = 0;
+      this.#timer.stop();
+    }
+  }
+
+  #tick(): void {
+    const now = performance.now();
+    while (this.#first < this.#waiting.length) {
+      const race = this.#waiting[this.#first] as Race;
+      if (race.reject !== undefined) {
+        if (race.due > now) break;
+        const { reject } = race;
+        this.#close(race);
+        reject(overdue(this.#deadlineMs));
+        if (this.#open === 0) return;
+      }
+      this.#first++;
+    }
+    if (this.#first > 1024) {
+      this.#waiting = this.#waiting.slice(this.#first);
+      this.#first = 0;
+    }
+    this.#timer.start();
+  }
+}
+
+/** All races of one `Deadlines` take equally long, so the oldest is always due first. */
+interface Race {
+  readonly due: number;
+  /** Gone once it is over. */
+  reject: ((error: unknown) => void) | undefined;
+}
+
+type Handle = ReturnType<typeof setTimeout> & { refresh?: () => void; ref?: () => void; unref?: () => void };
+
+class Timer {
+  readonly #act: () => void;
+  readonly #ms: number;
+  #handle: Handle;
+
+  constructor(act: () => void, ms: number) {
+    this.#act = act;
+    this.#ms = ms;
+    this.#handle = setTimeout(act, ms) as Handle;
+    this.stop();
+  }
+
+  start(): void {
+    if (typeof this.#handle.refresh === "function") {
+      this.#handle.refresh();
+      this.#handle.ref?.();
+    } else {
+      clearTimeout(this.#handle);
+      this.#handle = setTimeout(this.#act, this.#ms) as Handle;
+    }
+  }
+
+  /** A stopped timer may fire once more, to no effect; it does not keep the process alive. */
+  stop(): void {
+    if (typeof this.#handle.unref === "function") this.#handle.unref();
+    else clearTimeout(this.#handle);
+  }
+}
+
+function overdue(deadlineMs: number): StoreError {
+  return new StoreError(
+    "TG_STORE_DEADLINE",
+    "store",
+    `no answer within ${deadlineMs} ms.`,
+    "See why the store is slow; deadlineMs says how long decisions wait.",
+    {
+      transient: true,
+    },
+  );
+}

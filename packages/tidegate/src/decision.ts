@@ -1,0 +1,48 @@
+/** The answer to one check. */
+export interface Verdict {
+  rule: string;
+  /** The level that spoke, as headers and events show it: rule and window in seconds, e.g. `req/ip/300`. */
+  name: string;
+  key: string;
+  tier?: string;
+  allowed: boolean;
+  /** True when the check was judged and reported but could refuse nobody. */
+  shadow: boolean;
+  cost: number;
+  /** The most that fits into a fresh window. */
+  limit: number;
+  windowMs: number;
+  remaining: number;
+  /** Until the whole quota is back. */
+  resetAfterMs: number;
+  /** 0 when allowed; else until a call of the same cost would pass if nothing else is sent, rounded up to a millisecond; Infinity = never. */
+  retryAfterMs: number;
+  /** Token bucket: how long a leaky bucket would keep this call waiting. */
+  delayMs?: number;
+  /** EARRRL: requests per second, as they stood before this hit. */
+  estimate?: number;
+  /** The key is refused until this time of the store's clock, whatever its limits say. */
+  heldUntil?: number;
+  /** The caller's id for this charge (log entry, lease). */
+  id?: string;
+  /** The store's clock, in milliseconds. */
+  at: number;
+  source: Source;
+}
+
+/** Who counted: the store, a slice taken from it in advance, this process alone, or nobody. */
+export type Source = "store" | "slice" | "local" | "none";
+
+/** Which of a request's verdicts speaks: when refused the longest wait, when allowed the smallest share left; never a shadow one. */
+export function spokesman(verdicts: readonly Verdict[]): Verdict | undefined {
+  let spoken: Verdict | undefined;
+  for (const verdict of verdicts) {
+    if (!verdict.shadow && (spoken === undefined || speaksLouder(verdict, spoken))) spoken = verdict;
+  }
+  return spoken;
+}
+
+function speaksLouder(a: Verdict, b: Verdict): boolean {
+  if (a.allowed !== b.allowed) return !a.allowed;
+  return a.allowed ? a.remaining * b.limit < b.remaining * a.limit : a.retryAfterMs > b.retryAfterMs;
+}

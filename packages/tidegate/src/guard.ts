@@ -1,0 +1,273 @@
+import type { Charge, Check } from "./check.js";
+import { costOf, levelName } from "./check.js";
+import { Deadlines } from "./deadlines.js";
+import type { Verdict } from "./decision.js";
+import { ConfigError, StoreError, shown } from "./errors.js";
+import { rejectUnknownOptions } from "./limit.js";
+import type { Answer, Store } from "./store.js";
+
+/** What happens while the store is out of reach: count in this process, let everyone in, or no one. */
+export type OnStoreFailure = "local" | "allow" | "deny";
+
+export interface FailureOptions {
+  /** How long a decision may wait for the store. Default 100. */
+  deadlineMs?: number;
+  /** After so many failures in a row the store is left alone for a while. Default 5 and 1000. */
+  breaker?: { failures?: number; pauseMs?: number };
+  /** Default `"local"`. */
+  onStoreFailure?: OnStoreFailure;
+  /** Called when decisions begin to be made without the store, with the failure that tipped it. */
+  onDegraded?: (error: unknown) => void;
+  /** Called when the store answers again. */
+  onRecovered?: () => void;
+}
+
+/** A store that always answers, in time. Stores that answer at once pass through untouched. */
+export function guardStore(store: Store, options: FailureOptions, openLocal: () => Store): Store {
+  const { deadlineMs, failures, pauseMs, onStoreFailure } = parseFailureOptions(options);
+  const deadlines = new Deadlines(deadlineMs);
+  const terms = { deadlineMs };
+  let local: Store | undefined;
+  let failed = 0;
+  let pausedUntil = 0;
+  let isProbing = false;
+
+  function localStore(): Store {
+    local ??= openLocal();
+    return local;
+  }
+
+  function isPaused(): boolean {
+    if (failed < failures) return false;
+    if (isProbing || performance.now() < pausedUntil) return true;
+    isProbing = true;
+    return false;
+  }
+
+  function succeeded(): void {
+    const wasDegraded = failed >= failures;
+    failed = 0;
+    isProbing = false;
+    if (wasDegraded) options.onRecovered?.();
+  }
+
+  function fail(error: unknown): void {
+    failed++;
+    isProbing = false;
+    if (failed < failures) return;
+    pausedUntil = performance.now() + pauseMs;
+    if (failed === failures) options.onDegraded?.(error);
+  }
+
+  /** Asks the store within the deadline. What it can not answer, `instead` does; a wrong setting is not a failure. */
+  function ask<T>(
+    question: () => Answer<T>,
+    isAnswer: (answer: unknown) => boolean,
+    instead: (error: unknown) => Answer<T>,
+  ): Answer<T> {
+    if (isPaused()) return instead(paused());
+    let answer: Answer<T>;
+    try {
+      answer = question();
+    } catch (error) {
+      if (error instanceof ConfigError) throw error;
+      fail(error);
+      return instead(error);
+    }
+    if (!isPromise(answer)) {
+      if (isAnswer(answer)) return answer;
+      const error = strange(answer);
+      fail(error);
+      return instead(error);
+    }
+    return deadlines
+      .race(answer)
+      .then((given) => {
+        if (!isAnswer(given)) throw strange(given);
+        if (failed > 0) succeeded();
+        return given;
+      })
+      .catch((error) => {
+        if (error instanceof ConfigError) {
+          isProbing = false;
+          throw error;
+        }
+        fail(error);
+        return instead(error);
+      });
+  }
+
+  function askVerdicts(verb: "decide" | "peek", checks: readonly Check[]): Answer<Verdict[]> {
+    const isAnswer = (answer: unknown) => areVerdicts(answer, checks.length);
+    const answer = ask(
+      () => store[verb](checks, terms),
+      isAnswer,
+      () => withoutStore(verb, checks),
+    );
+    return isPromise(answer) ? answer.then(rememberHolds) : answer;
+  }
+
+  function withoutStore(verb: "decide" | "peek", checks: readonly Check[]): Answer<Verdict[]> {
+    if (onStoreFailure !== "local")
+      return checks.map((check) => blindVerdict(check, onStoreFailure === "allow", pauseMs));
+    const answer = localStore()[verb](checks);
+    return isPromise(answer) ? answer.then(asLocal) : asLocal(answer);
+  }
+
+  /** A client held by the store stays held should the store vanish. */
+  function rememberHolds(verdicts: Verdict[]): Verdict[] {
+    if (onStoreFailure !== "local") return verdicts;
+    for (const verdict of verdicts) {
+      if (verdict.heldUntil !== undefined && verdict.source === "store") {
+        void localStore().hold(verdict.rule, verdict.key, verdict.heldUntil - verdict.at);
+      }
+    }
+    return verdicts;
+  }
+
+  /** For acts that must be known to have happened: what the store can not do is an error. */
+  function mustAct(act: () => Answer<void>): Answer<void> {
+    return ask(
+      act,
+      () => true,
+      (error) => {
+        throw error;
+      },
+    );
+  }
+
+  return {
+    decide: (checks) => askVerdicts("decide", checks),
+    peek: (checks) => askVerdicts("peek", checks),
+    refund(charges: readonly (Charge & Partial<Pick<Verdict, "source">>)[]) {
+      const [ofLocal, ofStore] = [charges.filter(isLocal), charges.filter((charge) => !isLocal(charge))];
+      if (ofLocal.length > 0) void localStore().refund(ofLocal);
+      if (ofStore.length === 0) return;
+      // A charge that can not be given back stays: the safe side.
+      return ask(
+        () => store.refund(ofStore, terms),
+        () => true,
+        () => {},
+      );
+    },
+    hold(rule, key, forMs) {
+      if (onStoreFailure === "local") void localStore().hold(rule, key, forMs);
+      return mustAct(() => store.hold(rule, key, forMs, terms));
+    },
+    forget(checks) {
+      void local?.forget(checks);
+      return mustAct(() => store.forget(checks, terms));
+    },
+    ...(store.accept && { accept: (limit) => store.accept?.(limit) }),
+    ...(store.close && { close: () => store.close?.() }),
+  };
+}
+
+function isLocal(charge: Charge & Partial<Pick<Verdict, "source">>): boolean {
+  return charge.source === "local";
+}
+
+export function isPromise<T>(answer: Answer<T>): answer is Promise<T> {
+  return typeof (answer as Promise<T> | undefined)?.then === "function";
+}
+
+function asLocal(verdicts: Verdict[]): Verdict[] {
+  for (const verdict of verdicts) verdict.source = "local";
+  return verdicts;
+}
+
+/** One that nobody counted. */
+function blindVerdict(check: Check, allowed: boolean, pauseMs: number): Verdict {
+  const { rule, key, limit, shadow = false, name = levelName(rule, limit) } = check;
+  return {
+    rule,
+    name,
+    key,
+    allowed,
+    shadow,
+    cost: costOf(check),
+    limit: limit.limit,
+    windowMs: limit.windowMs,
+    remaining: allowed ? limit.limit : 0,
+    resetAfterMs: 0,
+    retryAfterMs: allowed ? 0 : pauseMs,
+    at: Date.now(),
+    source: "none",
+  };
+}
+
+/** A store may be wrong in any way; what it says is used only if it has the right shape. */
+function areVerdicts(answer: unknown, count: number): boolean {
+  if (!Array.isArray(answer) || answer.length !== count) return false;
+  for (let i = 0; i < count; i++) {
+    const verdict = answer[i] as Partial<Verdict> | null | undefined;
+    if (
+      typeof verdict?.allowed !== "boolean" ||
+      !(typeof verdict.remaining === "number" && verdict.remaining >= 0)
+    )
+      return false;
+  }
+  return true;
+}
+
+function strange(answer: unknown): StoreError {
+  return new StoreError(
+    "TG_STORE_REPLY",
+    "store",
+    `${shown(answer)} is not an answer to the checks it was given.`,
+    "Run the store contract of tidegate/testing on this store.",
+    {
+      transient: false,
+    },
+  );
+}
+
+function paused(): StoreError {
+  return new StoreError(
+    "TG_STORE_PAUSED",
+    "store",
+    "it failed several times in a row and is left alone for a moment.",
+    "See that it is up and reachable.",
+    {
+      transient: true,
+    },
+  );
+}
+
+const failureHelp = "Write milliseconds above 0, as a number.";
+
+function parseFailureOptions(options: FailureOptions): {
+  deadlineMs: number;
+  failures: number;
+  pauseMs: number;
+  onStoreFailure: OnStoreFailure;
+} {
+  const { deadlineMs = 100, breaker = {}, onStoreFailure = "local" } = options;
+  rejectUnknownOptions(breaker, ["failures", "pauseMs"], "breaker");
+  const { failures = 5, pauseMs = 1000 } = breaker;
+  if (!(deadlineMs > 0 && deadlineMs <= 60_000))
+    throw new ConfigError(
+      "TG_DEADLINE",
+      "deadlineMs",
+      `${shown(deadlineMs)} is not a deadline.`,
+      `${failureHelp} At most 60000.`,
+    );
+  if (!(Number.isInteger(failures) && failures > 0))
+    throw new ConfigError(
+      "TG_BREAKER",
+      "breaker.failures",
+      `${shown(failures)} is not a number of failures.`,
+      "Write a whole number from 1.",
+    );
+  if (!(pauseMs > 0 && Number.isFinite(pauseMs)))
+    throw new ConfigError("TG_BREAKER", "breaker.pauseMs", `${shown(pauseMs)} is not a pause.`, failureHelp);
+  if (onStoreFailure !== "local" && onStoreFailure !== "allow" && onStoreFailure !== "deny") {
+    throw new ConfigError(
+      "TG_STORE_FAILURE",
+      "onStoreFailure",
+      `${shown(onStoreFailure)} is not a way to go on.`,
+      'Use "local", "allow" or "deny".',
+    );
+  }
+  return { deadlineMs, failures, pauseMs, onStoreFailure };
+}

@@ -1,0 +1,28 @@
+import type { RateText } from "./duration.js";
+import type { LeaseLimit } from "./limit.js";
+import { assembleLimiter, type LeaseLimiter, type Limiter, type LimiterOptions } from "./limiter.js";
+import { memoryStore } from "./stores/memory/memory-store.js";
+
+/** Limits anything by key and cost. */
+export function createLimiter(options: LimiterOptions & { limit: LeaseLimit }): LeaseLimiter;
+export function createLimiter(
+  options: LimiterOptions & { limits: readonly [LeaseLimit, ...unknown[]] },
+): LeaseLimiter;
+export function createLimiter(options: LimiterOptions): Limiter;
+export function createLimiter(options: LimiterOptions): LeaseLimiter {
+  return assembleLimiter(options, { openStore: memoryStore });
+}
+
+export { type EarrrlOptions, earrrl } from "./algorithms/earrrl/earrrl.js";
+export { type FixedWindowOptions, fixedWindow } from "./algorithms/fixed-window/fixed-window.js";
+export type { Charge, Check } from "./check.js";
+export type { Clock } from "./clock.js";
+export type { Source, Verdict } from "./decision.js";
+export type { Duration } from "./duration.js";
+export { ConfigError, StoreError, TidegateError } from "./errors.js";
+export type { FailureOptions, OnStoreFailure } from "./guard.js";
+export type { LeaseLimit, Ledger, Limit, Reading, Ruling } from "./limit.js";
+export type { ConsumeOptions, Lease, LeaseLimiter, Limiter, LimiterOptions, LimitLike } from "./limiter.js";
+export type { Answer, Store, Terms } from "./store.js";
+export { type MemoryStore, type MemoryStoreOptions, memoryStore } from "./stores/memory/memory-store.js";
+export type { RateText };

@@ -1,0 +1,288 @@
+import { fixedWindow } from "./algorithms/fixed-window/fixed-window.js";
+import { type Charge, type Check, levelName, validateCost, validateKey, validateRuleName } from "./check.js";
+import { spokesman, type Verdict } from "./decision.js";
+import { type Duration, parseDuration, parseRate, type RateText } from "./duration.js";
+import { ConfigError, shown } from "./errors.js";
+import { type FailureOptions, guardStore, isPromise } from "./guard.js";
+import { type LeaseLimit, type Limit, rejectUnknownOptions } from "./limit.js";
+import type { Store } from "./store.js";
+
+/** A limit, or a text such as `"100 per hour"`, which means a fixed window. */
+export type LimitLike = Limit | RateText;
+
+export interface LimiterOptions extends FailureOptions {
+  /** Names the counts. Two limiters of one name on one store share them. */
+  name: string;
+  limit?: LimitLike;
+  /** Several limits hold together: a call passes when all allow it, and is charged to all or none. */
+  limits?: readonly LimitLike[];
+  /** Default: `memoryStore()`, counts in this process. */
+  store?: Store;
+}
+
+export interface ConsumeOptions {
+  /** How much this call weighs. Default 1. */
+  cost?: number;
+  /** A sliding log charges an id once, however often the call is retried. */
+  id?: string;
+}
+
+export interface Limiter {
+  readonly name: string;
+  readonly limits: readonly Limit[];
+  /** Charges a call if every limit allows it. Answers the verdict that spoke: refused the longest wait, allowed the least left. */
+  consume(key: string, options?: ConsumeOptions): Promise<Verdict>;
+  /** What `consume` would say. Writes nothing. */
+  peek(key: string, options?: ConsumeOptions): Promise<Verdict>;
+  /** Gives back what a verdict charged, once, as far as the current window still holds it; or a cost charged to a key just now. */
+  refund(verdict: Verdict): Promise<void>;
+  refund(key: string, cost?: number): Promise<void>;
+  /** Drops all that is known of a key, a hold included. */
+  forget(key: string): Promise<void>;
+  /** Refuses a key for so long, whatever its limits say. `forget` lifts it. */
+  hold(key: string, duration: Duration): Promise<void>;
+}
+
+/** A limiter with a concurrency limit. */
+export interface LeaseLimiter extends Limiter {
+  /** Takes a slot. Release it when done; it ends by itself after `leaseFor` if you can not. */
+  acquire(key: string, options?: ConsumeOptions): Promise<Lease>;
+}
+
+/** A slot taken, or refused. `await using lease = await calls.acquire(key)` releases it at the end of the block. */
+export interface Lease extends AsyncDisposable {
+  readonly allowed: boolean;
+  readonly verdict: Verdict;
+  /** Starts `leaseFor` anew. Answers a refused verdict when the slot was lost meanwhile. */
+  renew(): Promise<Verdict>;
+  release(): Promise<void>;
+}
+
+/** Where a limiter gets what it was not given. */
+export interface LimiterDefaults {
+  readonly openStore: () => Store;
+}
+
+export function assembleLimiter(options: LimiterOptions, { openStore }: LimiterDefaults): LeaseLimiter {
+  rejectUnknownOptions(
+    options,
+    [
+      "name",
+      "limit",
+      "limits",
+      "store",
+      "deadlineMs",
+      "breaker",
+      "onStoreFailure",
+      "onDegraded",
+      "onRecovered",
+    ],
+    "createLimiter",
+  );
+  validateRuleName(options.name, "createLimiter.name");
+  const limits = parseLimits(options);
+  const store = guardStore(parseStore(options.store) ?? openStore(), options, openStore);
+  for (const limit of limits) store.accept?.(limit);
+  const { name } = options;
+  const levels = limits.map((limit) => ({ rule: name, name: levelName(name, limit), limit }));
+  const lease = limits.find(isLeaseLimit);
+  const together = new WeakMap<Verdict, readonly Verdict[]>();
+
+  function checksFor(key: string, options: ConsumeOptions | undefined): Check[] {
+    validateKey(key);
+    const cost = options?.cost ?? 1;
+    validateCost(cost);
+    const id = options?.id ?? (lease && crypto.randomUUID());
+    if (id !== undefined) validateId(id);
+    const checks = new Array<Check>(levels.length);
+    for (let i = 0; i < levels.length; i++) {
+      const level = levels[i] as (typeof levels)[number];
+      checks[i] = {
+        rule: name,
+        name: level.name,
+        key,
+        limit: level.limit,
+        cost,
+        ...(id !== undefined && { id }),
+      };
+    }
+    return checks;
+  }
+
+  function speak(verdicts: Verdict[]): Verdict {
+    if (verdicts.length === 1) return verdicts[0] as Verdict;
+    const spoken = spokesman(verdicts) as Verdict;
+    together.set(spoken, verdicts);
+    return spoken;
+  }
+
+  function ask(verb: "decide" | "peek", key: string, options: ConsumeOptions | undefined): Promise<Verdict> {
+    try {
+      const answer = store[verb](checksFor(key, options));
+      return isPromise(answer) ? answer.then(speak) : Promise.resolve(speak(answer));
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  /** What a verdict charged, to each limit: it may have come back from another process, without its companions. */
+  function chargesOf(verdict: Verdict): Charge[] {
+    const verdicts = together.get(verdict);
+    return levels.map((level, i) => {
+      const own = verdicts?.[i] ?? verdict;
+      const { key, cost, at, id, source } = own;
+      const resetAfterMs = own.name === level.name ? own.resetAfterMs : 0;
+      return {
+        rule: name,
+        key,
+        limit: level.limit,
+        cost,
+        at,
+        source,
+        resetAfterMs,
+        ...(id !== undefined && { id }),
+      };
+    });
+  }
+
+  const refunded = new WeakSet<Verdict>();
+
+  return {
+    name,
+    limits,
+    consume: (key, options) => ask("decide", key, options),
+    peek: (key, options) => ask("peek", key, options),
+
+    async refund(charged: Verdict | string, cost?: number) {
+      if (typeof charged === "string")
+        return store.refund(checksFor(charged, cost === undefined ? undefined : { cost }).map(withoutId));
+      if (typeof charged !== "object" || charged === null || charged.rule !== name) {
+        throw new TypeError(
+          `refund: ${shown(charged)} is neither a key nor a verdict of limiter ${shown(name)}.`,
+        );
+      }
+      if (!charged.allowed || charged.source === "none" || refunded.has(charged)) return;
+      refunded.add(charged);
+      await store.refund(chargesOf(charged));
+    },
+
+    async forget(key) {
+      await store.forget(checksFor(key, undefined));
+    },
+
+    async hold(key, duration) {
+      validateKey(key);
+      await store.hold(name, key, parseDuration(duration, "hold.duration"));
+    },
+
+    async acquire(key, options) {
+      if (lease === undefined) {
+        throw new TypeError(
+          `acquire: limiter ${shown(name)} has no concurrency limit. Make it with concurrency({ limit, leaseFor }).`,
+        );
+      }
+      const id = options?.id ?? crypto.randomUUID();
+      const verdict = await ask("decide", key, { ...options, id });
+      const source = verdict.source;
+      const own = { rule: name, name: levelName(name, lease), key, limit: lease, cost: verdict.cost, id };
+      let isHeld = verdict.allowed;
+      const release = async (): Promise<void> => {
+        if (!isHeld) return;
+        isHeld = false;
+        await store.refund([{ ...own, source } as Charge]);
+      };
+      return {
+        allowed: verdict.allowed,
+        verdict,
+        async renew() {
+          if (!isHeld) return verdict;
+          const [renewed] = await store.decide([own]);
+          isHeld = (renewed as Verdict).allowed;
+          return renewed as Verdict;
+        },
+        release,
+        [Symbol.asyncDispose]: release,
+      };
+    },
+  };
+}
+
+function withoutId({ id: _, ...check }: Check): Charge {
+  return check;
+}
+
+function isLeaseLimit(limit: Limit): limit is LeaseLimit {
+  return "leaseForMs" in limit;
+}
+
+function parseLimits({ limit, limits }: LimiterOptions): Limit[] {
+  if ((limit === undefined) === (limits === undefined)) {
+    throw new ConfigError(
+      "TG_LIMITS",
+      "createLimiter",
+      "it needs limit or limits, and not both.",
+      'Write limit: "100 per hour", or limits: ["100 per minute", "5000 per hour"].',
+    );
+  }
+  const given = limits ?? [limit as LimitLike];
+  if (!Array.isArray(given) || given.length === 0 || given.length > 32) {
+    throw new ConfigError(
+      "TG_LIMITS",
+      "createLimiter.limits",
+      `${shown(given)} is not a list of limits.`,
+      "Give 1 to 32 limits.",
+    );
+  }
+  const parsed = given.map((one, i) =>
+    parseLimit(one, limits === undefined ? "createLimiter.limit" : `createLimiter.limits[${i}]`),
+  );
+  parsed.forEach((one, i) => {
+    if (parsed.findIndex((other) => other.id === one.id) !== i) {
+      throw new ConfigError(
+        "TG_LIMITS_CLASH",
+        `createLimiter.limits[${i}]`,
+        `another limit counts in the same place (${one.id}).`,
+        "Two limits of one kind and window would be one count: keep the smaller.",
+      );
+    }
+  });
+  return parsed;
+}
+
+/** A plain text means a fixed window. */
+export function parseLimit(limit: LimitLike, path: string): Limit {
+  if (typeof limit === "string") {
+    const { amount, perMs } = parseRate(limit, path);
+    return fixedWindow({ limit: amount, window: perMs });
+  }
+  if (
+    typeof limit !== "object" ||
+    limit === null ||
+    typeof limit.step !== "function" ||
+    typeof limit.id !== "string"
+  ) {
+    throw new ConfigError(
+      "TG_LIMIT",
+      path,
+      `${shown(limit)} is not a limit.`,
+      'Use a factory such as fixedWindow({ limit, window }), or a text such as "100 per hour".',
+    );
+  }
+  return limit;
+}
+
+function parseStore(store: Store | undefined): Store | undefined {
+  if (store === undefined || typeof store?.decide === "function") return store;
+  throw new ConfigError(
+    "TG_STORE",
+    "createLimiter.store",
+    `${shown(store)} is not a store.`,
+    "Use memoryStore(), redisStore({ client }) or memcachedStore({ servers }).",
+  );
+}
+
+function validateId(id: unknown): void {
+  if (typeof id !== "string" || id === "" || id.length > 256) {
+    throw new TypeError(`id: ${shown(id)} can not name a charge. Give a string of 1 to 256 characters.`);
+  }
+}

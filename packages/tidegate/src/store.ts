@@ -1,0 +1,35 @@
+import type { Charge, Check } from "./check.js";
+import type { Verdict } from "./decision.js";
+import type { Limit } from "./limit.js";
+
+/** A store answers at once or later; both are fine wherever a store is used. */
+export type Answer<T> = T | Promise<T>;
+
+/**
+ * Where counts live. Five verbs, each one atomic act at one instant of the store's own clock.
+ * A store never throws because a request is refused; it throws `StoreError` when it can not tell.
+ */
+export interface Store {
+  /**
+   * Judges every check. If all enforcing checks allow, all are charged. If any refuses, nothing is charged, except
+   * limits that count refusals on purpose: those count the hit, whichever check refused it. A shadow check is charged
+   * when it itself allows and no enforcing check refuses. Answers one verdict per check, in order.
+   */
+  decide(checks: readonly Check[], terms?: Terms): Answer<Verdict[]>;
+  /** Judges without a trace: writes nothing. */
+  peek(checks: readonly Check[], terms?: Terms): Answer<Verdict[]>;
+  /** Gives charges back, never more than the current window still holds of them. */
+  refund(charges: readonly Charge[], terms?: Terms): Answer<void>;
+  /** Refuses the rule's key for so long, whatever its limits say. */
+  hold(rule: string, key: string, forMs: number, terms?: Terms): Answer<void>;
+  /** Drops everything known of these checks' keys under their rules: counts and hold. */
+  forget(checks: readonly Check[], terms?: Terms): Answer<void>;
+  /** Throws a `ConfigError` for a limit this store can not keep. Asked when a limiter is made. */
+  accept?(limit: Limit): void;
+  close?(): Answer<void>;
+}
+
+export interface Terms {
+  /** The caller has its answer elsewhere after this many milliseconds: from then on the call must have no effect. */
+  readonly deadlineMs?: number;
+}

@@ -1,0 +1,2 @@
+export type { RedisClient } from "./connection.js";
+export { type RedisStore, type RedisStoreOptions, redisStore } from "./redis-store.js";

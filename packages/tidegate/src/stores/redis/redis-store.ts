@@ -1,0 +1,333 @@
+import { type Charge, type Check, costOf, validateChecks, validateCost, validateKey } from "../../check.js";
+import type { Clock } from "../../clock.js";
+import type { Verdict } from "../../decision.js";
+import { ConfigError, StoreError, shown } from "../../errors.js";
+import { rejectUnknownOptions } from "../../limit.js";
+import type { Store, Terms } from "../../store.js";
+import { keyText } from "../packed/key-text.js";
+import {
+  allPass,
+  type Call,
+  ledgerKey,
+  Mode,
+  Reply,
+  type Request,
+  requestOf,
+  verdictsOf,
+  voidCall,
+  writeHold,
+  writeRefund,
+  writeRequests,
+} from "./batch.js";
+import { type Connection, connectionTo, type RedisClient } from "./connection.js";
+import { ServerClock } from "./server-clock.js";
+
+export interface RedisStoreOptions {
+  /** Yours: ioredis 5/6 or node-redis 5/6, single server or cluster. It stays yours; closing the store leaves it open. */
+  client: RedisClient;
+  /** All keys begin with it. Default `"tg"`. */
+  prefix?: string;
+  /** For tests and replay. Without it the time is Redis's own. */
+  clock?: Clock;
+  /** Told once of a setting of the server that can lose counts, and of states found corrupt. Default: `console.warn`. */
+  onWarning?: (message: string) => void;
+}
+
+export interface RedisStore extends Store {
+  /** Keys found corrupt or of a foreign type, and begun afresh, since this store was made. */
+  readonly resets: number;
+}
+
+/** Counts in Redis 6.2 or Valkey 7.2 and later: one round trip per request; requests of the same tick share one. */
+export function redisStore(options: RedisStoreOptions): RedisStore {
+  rejectUnknownOptions(options, ["client", "prefix", "clock", "onWarning"], "redisStore");
+  const { prefix = "tg", clock } = options;
+  if (typeof prefix !== "string" || !/^[\x21-\x7a\x7c\x7e]{1,64}$/.test(prefix)) {
+    throw new ConfigError(
+      "TG_PREFIX",
+      "redisStore.prefix",
+      `${shown(prefix)} can not be a prefix.`,
+      "Use 1 to 64 printable characters without spaces and braces.",
+    );
+  }
+  return new RedisStoreOverScript(
+    connectionTo(options.client),
+    prefix,
+    clock,
+    options.onWarning ?? console.warn,
+  );
+}
+
+/** So many requests share one call at most: Redis does nothing else while a script runs. */
+const batchSize = 128;
+
+interface Waiting {
+  readonly mode: typeof Mode.decide | typeof Mode.peek;
+  readonly request: Request;
+  readonly deadlineMs: number;
+  readonly resolve: (verdicts: Verdict[]) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+class RedisStoreOverScript implements RedisStore {
+  resets = 0;
+  readonly #connection: Connection;
+  readonly #prefix: string;
+  readonly #clock: Clock | undefined;
+  readonly #warn: (message: string) => void;
+  readonly #serverClock = new ServerClock();
+  readonly #inFlight = new Set<Call>();
+  #introduction: Promise<void> | undefined;
+  #waiting: Waiting[] = [];
+
+  constructor(
+    connection: Connection,
+    prefix: string,
+    clock: Clock | undefined,
+    warn: (message: string) => void,
+  ) {
+    this.#connection = connection;
+    this.#prefix = prefix;
+    this.#clock = clock;
+    this.#warn = warn;
+    connection.onBreak(() => this.#inFlight.forEach(voidCall));
+  }
+
+  decide(checks: readonly Check[], terms?: Terms): Promise<Verdict[]> {
+    return this.#ask(Mode.decide, checks, terms);
+  }
+
+  peek(checks: readonly Check[], terms?: Terms): Promise<Verdict[]> {
+    return this.#ask(Mode.peek, checks, terms);
+  }
+
+  async refund(charges: readonly Charge[], terms?: Terms): Promise<void> {
+    for (const charge of charges) {
+      validateKey(charge.key);
+      validateCost(costOf(charge));
+    }
+    if (charges.length === 0) return;
+    const together = this.#connection.isCluster ? byKey(charges) : [charges];
+    await Promise.all(
+      together.map((some) =>
+        this.#run((notAfter) => writeRefund(some, this.#keyOf, this.#now(), notAfter), terms?.deadlineMs),
+      ),
+    );
+  }
+
+  async hold(rule: string, key: string, forMs: number, terms?: Terms): Promise<void> {
+    validateKey(key);
+    await this.#run(
+      (notAfter) => writeHold(this.#keyOf(rule, key), forMs, this.#now(), notAfter),
+      terms?.deadlineMs,
+    );
+  }
+
+  async forget(checks: readonly Check[]): Promise<void> {
+    for (const check of checks) validateKey(check.key);
+    const together = this.#connection.isCluster ? byKey(checks) : [checks];
+    await Promise.all(
+      together.map((some) => {
+        const keys = new Set<string>();
+        for (const check of some) {
+          const key = this.#keyOf(check.rule, check.key);
+          keys.add(key);
+          if (check.limit.ledger !== undefined) keys.add(ledgerKey(key, check.limit));
+        }
+        return keys.size === 0
+          ? undefined
+          : this.#connection.command(["UNLINK", ...keys], keys.values().next().value);
+      }),
+    );
+  }
+
+  #keyOf = (rule: string, key: string): string =>
+    `${this.#prefix}:{${keyText(key)}}:${keyText(rule).replaceAll(":", "%3A")}`;
+
+  #now(): number {
+    return this.#clock === undefined ? Number.NaN : this.#clock();
+  }
+
+  #ask(mode: Waiting["mode"], checks: readonly Check[], terms: Terms | undefined): Promise<Verdict[]> {
+    validateChecks(checks);
+    if (checks.length === 0) return Promise.resolve([]);
+    const deadlineMs = terms?.deadlineMs ?? Number.POSITIVE_INFINITY;
+    if (this.#connection.isCluster) return this.#askCluster(mode, checks, deadlineMs);
+    return new Promise((resolve, reject) => {
+      const first = this.#waiting[0];
+      if (first === undefined) queueMicrotask(() => this.#flush());
+      else if (this.#waiting.length === batchSize || first.mode !== mode || first.deadlineMs !== deadlineMs)
+        this.#flush();
+      this.#waiting.push({ mode, request: requestOf(checks), deadlineMs, resolve, reject });
+    });
+  }
+
+  /** Sends all that waits in one call. */
+  async #flush(): Promise<void> {
+    const waiting = this.#waiting;
+    const first = waiting[0];
+    if (first === undefined) return;
+    this.#waiting = [];
+    try {
+      const requests = waiting.map(({ request }) => request);
+      const reply = await this.#run(
+        (notAfter) => writeRequests(first.mode, requests, this.#keyOf, this.#now(), notAfter),
+        first.deadlineMs,
+      );
+      for (const { mode, request, resolve } of waiting) {
+        const findings = reply.next(request);
+        resolve(verdictsOf(findings, reply.now, allPass(findings), mode === Mode.peek));
+      }
+    } catch (error) {
+      for (const { reject } of waiting) reject(error);
+    }
+  }
+
+  /**
+   * Keys of a cluster live apart: one call per key, in parallel. If one refuses, what the others charged is given back;
+   * until then another request may be refused wrongly, none is let through wrongly.
+   */
+  async #askCluster(mode: Waiting["mode"], checks: readonly Check[], deadlineMs: number): Promise<Verdict[]> {
+    const parts = await Promise.all(
+      byKey(checks).map(async (some) => {
+        const request = requestOf(some);
+        const reply = await this.#run(
+          (notAfter) => writeRequests(mode, [request], this.#keyOf, this.#now(), notAfter),
+          deadlineMs,
+        );
+        return { reply, findings: reply.next(request) };
+      }),
+    );
+    const passes = parts.every(({ findings }) => allPass(findings));
+    if (!passes && mode === Mode.decide) {
+      await this.refund(
+        parts
+          .filter(({ findings }) => allPass(findings))
+          .flatMap(({ findings, reply }) => givenBack(findings, reply.now)),
+      );
+    }
+    const verdicts = new Map<Check, Verdict>();
+    for (const { findings, reply } of parts) {
+      verdictsOf(findings, reply.now, passes, mode === Mode.peek).forEach((verdict, i) => {
+        verdicts.set((findings[i] as (typeof findings)[number]).check, verdict);
+      });
+    }
+    return checks.map((check) => verdicts.get(check) as Verdict);
+  }
+
+  async #run(write: (notAfter: number) => Call, deadlineMs = Number.POSITIVE_INFINITY): Promise<Reply> {
+    const began = performance.now();
+    await this.#introduce();
+    for (;;) {
+      const sentMs = performance.now();
+      const notAfter =
+        deadlineMs === Number.POSITIVE_INFINITY ? deadlineMs : this.#serverClock.at(began + deadlineMs);
+      const call = write(notAfter);
+      this.#inFlight.add(call);
+      const reply = await this.#connection
+        .run(call.keys, call.input, call.ids)
+        .then(
+          (bytes) => new Reply(bytes),
+          (error) => {
+            throw storeFailure(error);
+          },
+        )
+        .finally(() => this.#inFlight.delete(call));
+      if (!reply.isLate) {
+        if (this.#clock === undefined) this.#serverClock.learn(reply.now, sentMs);
+        this.#countResets(reply.resets);
+        return reply;
+      }
+      const isVoid = call.input.readDoubleLE(8) === Number.NEGATIVE_INFINITY;
+      if (isVoid || performance.now() - began >= deadlineMs) throw tooLate();
+      this.#serverClock.relearn(reply.now, sentMs);
+    }
+  }
+
+  #countResets(resets: number): void {
+    if (resets === 0) return;
+    if (this.resets === 0)
+      this.#warn(
+        `Tidegate: Redis held ${resets} state(s) under ${this.#prefix}: that were corrupt or not Tidegate's. They were begun afresh. [TG_STATE_CORRUPT]`,
+      );
+    this.resets += resets;
+  }
+
+  /** Once, before the first call: what time is it there, and does the server drop keys when it is full? */
+  #introduce(): Promise<void> | undefined {
+    if (this.#serverClock.isKnown) return undefined;
+    this.#introduction ??= this.#meet().finally(() => {
+      this.#introduction = undefined;
+    });
+    return this.#introduction;
+  }
+
+  async #meet(): Promise<void> {
+    const sentMs = performance.now();
+    try {
+      const [time, memory] = await Promise.all([
+        this.#connection.command(["TIME"]),
+        this.#connection.command(["INFO", "memory"]).catch(() => ""),
+      ]);
+      const [seconds, micros] = time as [unknown, unknown];
+      this.#serverClock.learn(Number(String(seconds)) * 1000 + Number(String(micros)) / 1000, sentMs);
+      this.#warnOfEviction(String(memory));
+    } catch (error) {
+      throw storeFailure(error);
+    }
+  }
+
+  #warnOfEviction(memory: string): void {
+    const policy = /^maxmemory_policy:([a-z-]+)/m.exec(memory)?.[1];
+    const hasLimit = /^maxmemory:[1-9]/m.test(memory);
+    if (hasLimit && policy !== undefined && policy !== "noeviction") {
+      this.#warn(
+        `Tidegate: this Redis has maxmemory-policy ${policy} and drops keys when it is full, counts and holds among them. Give Tidegate a Redis of its own with noeviction, or room enough. [TG_REDIS_EVICTS]`,
+      );
+    }
+  }
+}
+
+/** What a decision refused elsewhere must give back here: all but what a refused hit would have weighed. */
+function givenBack(findings: ReturnType<Reply["next"]>, at: number): Charge[] {
+  return findings
+    .filter(({ allowed, check }) => allowed && check.limit.refusedWeight < 1)
+    .map(({ check }) => ({ ...check, cost: costOf(check) * (1 - check.limit.refusedWeight), at }));
+}
+
+function byKey<T extends Check>(checks: readonly T[]): T[][] {
+  const parts = new Map<string, T[]>();
+  for (const check of checks) {
+    const part = parts.get(check.key);
+    if (part === undefined) parts.set(check.key, [check]);
+    else part.push(check);
+  }
+  return [...parts.values()];
+}
+
+function storeFailure(error: unknown): StoreError {
+  if (error instanceof StoreError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return new StoreError(
+    "TG_STORE_UNREACHABLE",
+    "redis",
+    message,
+    "See that Redis is up, reachable, writable and not out of memory.",
+    {
+      transient: true,
+      cause: error,
+    },
+  );
+}
+
+function tooLate(): StoreError {
+  return new StoreError(
+    "TG_STORE_LATE",
+    "redis",
+    "the call reached Redis too late and had no effect.",
+    "Redis or the way to it was slow, or the connection broke.",
+    {
+      transient: true,
+    },
+  );
+}

@@ -1,0 +1,306 @@
+import { describe, expect, it } from "vitest";
+import { earrrl } from "../algorithms/earrrl/earrrl.js";
+import { earrrlVectors } from "../algorithms/earrrl/vectors.js";
+import { fixedWindow } from "../algorithms/fixed-window/fixed-window.js";
+import { fixedWindowVectors } from "../algorithms/fixed-window/vectors.js";
+import type { Check } from "../check.js";
+import type { Verdict } from "../decision.js";
+import type { Limit } from "../limit.js";
+import type { Store } from "../store.js";
+import { differences, playVector, type Vector } from "./vector.js";
+import { type VirtualClock, virtualClock } from "./virtual-clock.js";
+
+export interface StoreContractOptions {
+  /** Opens a store on this clock that shares nothing with any other. */
+  open: (clock: VirtualClock) => Store | Promise<Store>;
+  /** Whether it keeps logs and leases. Default true. */
+  ledgers?: boolean;
+}
+
+const constantVectors: readonly Vector[] = [...fixedWindowVectors, ...earrrlVectors];
+const ledgerVectors: readonly Vector[] = [];
+
+const start = 1_700_000_000_000;
+const perMinute = (limit: number) => fixedWindow({ limit, window: "1m" });
+const perHour = (limit: number) => fixedWindow({ limit, window: "1h" });
+
+/** What every store promises. Run it with vitest on a store of your own. */
+export function storeContract(name: string, options: StoreContractOptions): void {
+  describe(`${name} keeps the store contract`, () => {
+    async function open(): Promise<{ store: Store; clock: VirtualClock }> {
+      const clock = virtualClock(start);
+      return { store: await options.open(clock), clock };
+    }
+
+    const vectors = options.ledgers === false ? constantVectors : [...constantVectors, ...ledgerVectors];
+    it.each(vectors.map((vector) => [vector.limit.kind, vector.title, vector] as const))(
+      "%s: %s",
+      async (_kind, _title, vector) => {
+        const { store, clock } = await open();
+        for (const { step, index, verdict } of await playVector(store, clock, vector, {
+          rule: "vector",
+          key: "k",
+        })) {
+          expect(differences(verdict, step.expect ?? {}), `step ${index}`).toEqual([]);
+        }
+      },
+    );
+
+    it("answers one verdict per check, in order, with all its facts", async () => {
+      const { store } = await open();
+      const [first, second] = await store.decide([
+        { rule: "a", key: "x", limit: perMinute(10), cost: 2 },
+        { rule: "b", key: "y", limit: perHour(20), cost: 3, name: "custom", tier: "pro", shadow: true },
+      ]);
+      expect(first).toMatchObject({
+        rule: "a",
+        name: "a/60",
+        key: "x",
+        allowed: true,
+        shadow: false,
+        cost: 2,
+        limit: 10,
+        remaining: 8,
+        at: start,
+        source: "store",
+      });
+      expect(second).toMatchObject({
+        rule: "b",
+        name: "custom",
+        key: "y",
+        tier: "pro",
+        shadow: true,
+        cost: 3,
+        limit: 20,
+        remaining: 17,
+      });
+    });
+
+    it("charges all checks of a request or none", async () => {
+      const { store } = await open();
+      const both = (): Check[] => [
+        { rule: "wide", key: "client", limit: perMinute(10) },
+        { rule: "narrow", key: "other", limit: perMinute(2) },
+      ];
+      await store.decide(both());
+      await store.decide(both());
+      const refused = await store.decide(both());
+      expect(refused.map(({ allowed, remaining }) => [allowed, remaining])).toEqual([
+        [true, 8],
+        [false, 0],
+      ]);
+      expect((await store.peek(both())).map(({ remaining }) => remaining)).toEqual([8, 0]);
+    });
+
+    it("keeps several limits of one rule and key apart", async () => {
+      const { store, clock } = await open();
+      const checks = (): Check[] =>
+        [perMinute(2), perHour(3)].map((limit) => ({ rule: "api", key: "client", limit }));
+      for (let i = 0; i < 2; i++)
+        expect((await store.decide(checks())).every(({ allowed }) => allowed)).toBe(true);
+      expect((await store.decide(checks())).map(({ allowed }) => allowed)).toEqual([false, true]);
+      clock.advance("1m");
+      expect((await store.decide(checks())).map(({ remaining }) => remaining)).toEqual([1, 0]);
+      expect((await store.decide(checks())).map(({ allowed }) => allowed)).toEqual([true, false]);
+    });
+
+    it("counts a refused hit where refusals count, whichever check refused it", async () => {
+      const { store } = await open();
+      const checks = (): Check[] => [
+        { rule: "closed", key: "k", limit: perMinute(0) },
+        { rule: "flood", key: "k", limit: earrrl({ rate: 1, halfLife: "10s", overage: 0.5 }) },
+        { rule: "all", key: "other", limit: fixedWindow({ limit: 5, window: "1m", countRefused: true }) },
+        { rule: "plain", key: "k", limit: perMinute(5) },
+      ];
+      await store.decide(checks());
+      await store.decide(checks());
+      const [, flood, all, plain] = (await store.peek(checks())) as Verdict[];
+      expect(flood?.estimate).toBeCloseTo(Math.LN2 / 10, 12);
+      expect(all?.remaining).toBe(3);
+      expect(plain?.remaining).toBe(5);
+    });
+
+    it("a shadow check refuses nobody, and counts as if it could", async () => {
+      const { store } = await open();
+      const checks = (): Check[] => [
+        { rule: "shade", key: "k", limit: perMinute(1), shadow: true },
+        { rule: "real", key: "k", limit: perMinute(3) },
+      ];
+      await store.decide(checks());
+      expect((await store.decide(checks())).map(({ allowed, remaining }) => [allowed, remaining])).toEqual([
+        [false, 0],
+        [true, 1],
+      ]);
+      await store.decide(checks());
+      await store.decide(checks());
+      expect((await store.peek(checks())).map(({ remaining }) => remaining)).toEqual([0, 0]);
+    });
+
+    it("a shadow check is not charged when another refuses", async () => {
+      const { store } = await open();
+      const checks = (): Check[] => [
+        { rule: "shade", key: "k", limit: perMinute(5), shadow: true },
+        { rule: "closed", key: "k", limit: perMinute(0) },
+      ];
+      await store.decide(checks());
+      expect((await store.peek(checks()))[0]?.remaining).toBe(5);
+    });
+
+    it("peek changes nothing", async () => {
+      const { store } = await open();
+      for (const limit of [perMinute(2), earrrl({ rate: 0.1, halfLife: "10s" })]) {
+        const check = { rule: limit.kind, key: "k", limit };
+        await store.decide([check]);
+        const seen = await store.peek([check]);
+        for (let i = 0; i < 5; i++) expect(await store.peek([check])).toEqual(seen);
+      }
+    });
+
+    it("a limit whose number changed keeps its count, one whose window changed starts fresh", async () => {
+      const { store } = await open();
+      const ask = async (limit: Limit) =>
+        (await store.decide([{ rule: "r", key: "k", limit }]))[0] as Verdict;
+      for (let i = 0; i < 4; i++) await ask(perMinute(5));
+      expect((await ask(perMinute(10))).remaining).toBe(5);
+      expect((await ask(perMinute(3))).allowed).toBe(false);
+      expect((await ask(perHour(3))).remaining).toBe(2);
+    });
+
+    it("pro, then free, then pro again resets nothing", async () => {
+      const { store, clock } = await open();
+      const ask = (limits: Limit[]) =>
+        store.decide(limits.map((limit) => ({ rule: "tier", key: "customer", limit })));
+      const pro = [perMinute(100), fixedWindow({ limit: 5000, window: "1d" })];
+      const free = [perHour(100)];
+      await ask(pro);
+      await ask(free);
+      await ask(free);
+      expect((await ask(pro)).map(({ remaining }) => remaining)).toEqual([98, 4998]);
+      expect((await ask(free)).map(({ remaining }) => remaining)).toEqual([97]);
+      clock.advance("2m");
+      expect((await ask(pro)).map(({ remaining }) => remaining)).toEqual([99, 4997]);
+    });
+
+    it("a hold reaches every limit of its rule and key, and no other", async () => {
+      const { store, clock } = await open();
+      await store.hold("api", "client", 30_000);
+      const ask = (rule: string, key: string) =>
+        store.decide([perMinute(5), perHour(50)].map((limit) => ({ rule, key, limit })));
+      expect((await ask("api", "client")).map(({ allowed, heldUntil }) => [allowed, heldUntil])).toEqual([
+        [false, start + 30_000],
+        [false, start + 30_000],
+      ]);
+      expect((await ask("api", "other")).every(({ allowed }) => allowed)).toBe(true);
+      expect((await ask("web", "client")).every(({ allowed }) => allowed)).toBe(true);
+      clock.advance("30s");
+      expect((await ask("api", "client")).map(({ allowed, remaining }) => [allowed, remaining])).toEqual([
+        [true, 4],
+        [true, 49],
+      ]);
+    });
+
+    it("forget drops counts and hold of these keys, and no others", async () => {
+      const { store } = await open();
+      const check = (key: string): Check => ({ rule: "r", key, limit: perMinute(5) });
+      await store.decide([check("a")]);
+      await store.decide([check("b")]);
+      await store.hold("r", "a", 60_000);
+      await store.forget([check("a")]);
+      expect((await store.peek([check("a")]))[0]).toMatchObject({ allowed: true, remaining: 5 });
+      expect((await store.peek([check("b")]))[0]).toMatchObject({ remaining: 4 });
+      await store.forget([check("*")]);
+      expect((await store.peek([check("b")]))[0]).toMatchObject({ remaining: 4 });
+    });
+
+    it("counts hostile keys apart and survives them", async () => {
+      const { store } = await open();
+      for (const key of hostileKeys) {
+        const check = { rule: "r", key, limit: perMinute(2) };
+        expect((await store.decide([check]))[0], JSON.stringify(key.slice(0, 40))).toMatchObject({
+          allowed: true,
+          remaining: 1,
+          key,
+        });
+      }
+      for (const key of hostileKeys) {
+        const check = { rule: "r", key, limit: perMinute(2) };
+        await store.decide([check]);
+        expect((await store.decide([check]))[0], JSON.stringify(key.slice(0, 40))).toMatchObject({
+          allowed: false,
+        });
+      }
+    });
+
+    it("counts rules with hostile names apart", async () => {
+      const { store } = await open();
+      for (const rule of ["constructor", "__proto__", "a:b", "a", "a:fw:60000", "}x{", "100%", "a%3Ab"]) {
+        expect((await store.decide([{ rule, key: "k", limit: perMinute(2) }]))[0]).toMatchObject({
+          remaining: 1,
+        });
+      }
+    });
+
+    it("lets exactly the limit through when many ask at once", async () => {
+      const { store } = await open();
+      const answers = await Promise.all(
+        Array.from({ length: 200 }, () =>
+          store.decide([perMinute(5), perHour(50)].map((limit) => ({ rule: "r", key: "k", limit }))),
+        ),
+      );
+      expect(answers.filter((verdicts) => verdicts.every(({ allowed }) => allowed))).toHaveLength(5);
+    });
+
+    it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 54, "1", null])(
+      "refuses a cost of %s by name, and counts nothing",
+      async (cost) => {
+        const { store } = await open();
+        const check = { rule: "r", key: "k", limit: perMinute(5) };
+        await expect(async () => store.decide([{ ...check, cost: cost as number }])).rejects.toThrow(
+          /^cost: /,
+        );
+        expect((await store.peek([check]))[0]?.remaining).toBe(5);
+      },
+    );
+
+    it.each(["", undefined, null, 7, {}])("refuses %s as a key by name", async (key) => {
+      const { store } = await open();
+      await expect(async () =>
+        store.decide([{ rule: "r", key: key as string, limit: perMinute(5) }]),
+      ).rejects.toThrow(/^key: /);
+    });
+
+    it("refuses to judge one key twice by one window", async () => {
+      const { store } = await open();
+      const checks = [perMinute(1), perMinute(2)].map((limit) => ({ rule: "r", key: "k", limit }));
+      await expect(async () => store.decide(checks)).rejects.toThrow("TG_CHECK_TWICE");
+    });
+  });
+}
+
+export const hostileKeys: readonly string[] = [
+  "constructor",
+  "__proto__",
+  "toString",
+  "hasOwnProperty",
+  "}x",
+  "a{b}",
+  "{a}b",
+  "a",
+  "a%7Bb%7D",
+  "*",
+  "a b",
+  "new\nline",
+  "nul\0",
+  "nul",
+  "\u007f",
+  "é",
+  "e\u0301",
+  "\ud83c\udf0a",
+  "\ud83c",
+  "\ud83d",
+  "k".repeat(256),
+  "k".repeat(257),
+  "k".repeat(65_536),
+  `${"k".repeat(65_535)}l`,
+  "k:r:fw:60000",
+];

@@ -1,0 +1,94 @@
+// What `npm start` and `npm test` need before they can begin, straight after a clone.
+// No import from node_modules here: it may not exist yet.
+import { createHash } from "node:crypto";
+import { accessSync, constants, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { root, run } from "./run.mjs";
+
+/** Servers the tests run against: the binary, and the Debian package that brings it. */
+const servers = {
+  "redis-server": "redis-server",
+  memcached: "memcached",
+};
+
+/** A reason to stop that needs no stack trace. */
+export class Stop extends Error {}
+
+/** Installs npm packages unless node_modules was installed from the lock as it stands. */
+export async function installPackages() {
+  const stamp = join(root, "node_modules", ".installed-from");
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === lockDigest()) return;
+  step("installing npm packages");
+  const code = await run("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error"]);
+  if (code !== 0) throw new Stop("`npm install` failed; what it printed above says why.");
+  writeFileSync(stamp, lockDigest());
+}
+
+function lockDigest() {
+  return createHash("sha256")
+    .update(readFileSync(join(root, "package-lock.json")))
+    .digest("hex");
+}
+
+/** Installs whichever servers are not on the PATH, unattended. */
+export async function installServers() {
+  const missing = Object.keys(servers).filter((binary) => !onPath(binary));
+  if (missing.length === 0) return;
+  const packages = [...new Set(missing.map((binary) => servers[binary]))];
+  const help = `The tests run against real servers, and these are missing: ${missing.join(", ")}.
+Install them and try again, for example:
+  Debian, Ubuntu:  sudo apt-get install ${packages.join(" ")}
+  macOS:           brew install redis memcached`;
+  if (!onPath("apt-get")) throw new Stop(help);
+  if (process.getuid?.() !== 0) throw new Stop(`${help}\n(Run as root, \`npm test\` does this by itself.)`);
+
+  step(`installing ${packages.join(", ")}`);
+  if (!(await aptInstall(packages))) {
+    step("updating the package lists, then trying once more"); // a fresh machine has none, a stale one outdated ones
+    await apt("update");
+    await aptInstall(packages);
+  }
+  if (!missing.every(onPath)) throw new Stop(`apt-get could not do it; it says why above. ${help}`);
+}
+
+async function aptInstall(packages) {
+  return (await apt("install", "-y", "--no-install-recommends", ...packages)) === 0;
+}
+
+function apt(...args) {
+  return run("apt-get", ["-q", "-o", "DPkg::Lock::Timeout=120", ...args], {
+    DEBIAN_FRONTEND: "noninteractive",
+  });
+}
+
+function onPath(binary) {
+  return (process.env.PATH ?? "").split(delimiter).some((dir) => {
+    try {
+      accessSync(join(dir, binary), constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+export async function build() {
+  step("building");
+  if ((await run("tsc", ["-b"])) !== 0)
+    throw new Stop("The build failed; the compiler's messages are above.");
+}
+
+export function step(what) {
+  console.log(`\n▸ ${what}`);
+}
+
+/** Runs a script's body; a `Stop` ends it with its message alone. */
+export async function main(body) {
+  try {
+    const code = await body();
+    if (code) process.exitCode = code;
+  } catch (error) {
+    console.error(error instanceof Stop ? `\n${error.message}` : error);
+    process.exitCode = 1;
+  }
+}

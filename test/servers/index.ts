@@ -1,0 +1,6 @@
+export type { ChildServer } from "./child-server.js";
+export { type FaultProxy, faultProxy } from "./fault-proxy.js";
+export { freePort } from "./free-port.js";
+export { type MemcachedOptions, startMemcached } from "./memcached.js";
+export { type RedisOptions, startRedis } from "./redis.js";
+export { type RedisCluster, type RedisClusterOptions, startRedisCluster } from "./redis-cluster.js";

@@ -1,0 +1,29 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+
+const library = new URL("packages/tidegate/", import.meta.url);
+
+/** `tidegate` and `tidegate/redis` mean the sources in tests: no build stands between an edit and its test. */
+function entryPoints(): { find: RegExp; replacement: string }[] {
+  const { exports } = JSON.parse(readFileSync(new URL("package.json", library), "utf8"));
+  return Object.entries<{ default?: string }>(exports).flatMap(([entry, target]) => {
+    if (!target.default) return [];
+    const source = target.default.replace("./dist/", "src/").replace(/\.js$/, ".ts");
+    return {
+      find: new RegExp(`^${entry.replace(".", "tidegate")}$`),
+      replacement: fileURLToPath(new URL(source, library)),
+    };
+  });
+}
+
+export default defineConfig({
+  resolve: { alias: entryPoints() },
+  test: {
+    include: ["packages/*/src/**/*.test.ts", "test/**/*.test.ts"],
+    // "none" skips starting servers, for tests that need none.
+    globalSetup: process.env.TIDEGATE_TEST_SERVERS === "none" ? [] : ["test/servers/global-setup.ts"],
+    testTimeout: 20_000,
+    hookTimeout: 30_000,
+  },
+});
