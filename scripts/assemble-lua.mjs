@@ -35,13 +35,32 @@ const kinds = twins.map((path) =>
     .at(-1)
     .replace(/\.lua$/, ""),
 );
+
+/** Writes the template out once per number of limits; its own head says how. */
+function unroll(template, most) {
+  const copies = [];
+  for (let n = 1; n <= most; n++) {
+    const each = (text, separator) =>
+      Array.from({ length: n }, (_, i) => text.replaceAll("$#", 2 << i).replace(/(\w)#/g, `$1${i + 1}`).replaceAll("[#]", `[${i + 1}]`)).join(
+        separator,
+      );
+    copies.push(
+      template
+        .replaceAll("[N]", `[${n}]`)
+        .replace(/ *--@each\n([^]*?) *--@end\n/g, (_, block) => each(block, ""))
+        .replace(/@(or|and)\{([^}]*)\}/g, (_, word, text) => `(${each(text, ` ${word} `)})`)
+        .replace(/@\{([^}]*)\}/g, (_, text) => each(text, ", ")),
+    );
+  }
+  return `local unrolledLimits, unrolledRules = {}, {}\n${withoutComments(copies.join("\n"))}`;
+}
+
 const script = [
   read("stores/redis/script/prelude.lua"),
   ...twins.map(read),
-  read("stores/redis/script/main.lua").replace(
-    "--[[kinds]]",
-    kinds.map((kind) => `twins["${kind}"]`).join(", "),
-  ),
+  read("stores/redis/script/main.lua")
+    .replace("--[[kinds]]", kinds.map((kind) => `twins["${kind}"]`).join(", "))
+    .replace("--[[unrolled]]", unroll(read("stores/redis/script/unrolled.lua"), 3)),
 ]
   .map(withoutComments)
   .join("\n");

@@ -1,4 +1,4 @@
-import type { Verdict } from "./decision.js";
+import type { Source, Verdict } from "./decision.js";
 import { ConfigError, shown } from "./errors.js";
 import type { Limit, Reading, Ruling } from "./limit.js";
 
@@ -23,6 +23,8 @@ export interface Charge extends Check {
   readonly at?: number;
   /** The verdict's own `resetAfterMs`: tells a bucket how much of the charge has drained since. */
   readonly resetAfterMs?: number;
+  /** Who counted it; default the store. */
+  readonly source?: Source;
 }
 
 export function costOf(check: Check): number {
@@ -35,6 +37,7 @@ export function validateChecks(checks: readonly Check[]): void {
     const check = checks[i] as Check;
     validateKey(check.key);
     validateCost(costOf(check));
+    check.limit.ledger?.validate?.(costOf(check), check.id);
     for (let j = 0; j < i; j++) {
       const other = checks[j] as Check;
       if (other.key !== check.key || other.rule !== check.rule) continue;

@@ -16,9 +16,14 @@ export class Deadlines {
     this.#timer = new Timer(() => this.#tick(), Math.max(1, deadlineMs / 8));
   }
 
-  race<T>(answer: Promise<T>): Promise<T> {
+  /** Settles as `answer` does, or rejects at the deadline, after calling `onLate`. */
+  race<T>(answer: Promise<T>, onLate?: () => void): Promise<T> {
     return new Promise((resolve, reject) => {
-      const race: Race = { due: performance.now() + this.#deadlineMs, reject };
+      const late = (error: unknown) => {
+        onLate?.();
+        reject(error);
+      };
+      const race: Race = { due: performance.now() + this.#deadlineMs, reject: late };
       this.#waiting.push(race);
       if (this.#open++ === 0) this.#timer.start();
       answer.then(

@@ -31,6 +31,7 @@ export function guardStore(store: Store, options: FailureOptions, openLocal: () 
   let failed = 0;
   let pausedUntil = 0;
   let isProbing = false;
+  let isElsewhere = false;
 
   function localStore(): Store {
     local ??= openLocal();
@@ -62,49 +63,40 @@ export function guardStore(store: Store, options: FailureOptions, openLocal: () 
   /** Asks the store within the deadline. What it can not answer, `instead` does; a wrong setting is not a failure. */
   function ask<T>(
     question: () => Answer<T>,
-    isAnswer: (answer: unknown) => boolean,
+    accept: (given: T) => T,
     instead: (error: unknown) => Answer<T>,
   ): Answer<T> {
     if (isPaused()) return instead(paused());
-    let answer: Answer<T>;
+    const recover = (error: unknown): Answer<T> => {
+      if (error instanceof ConfigError) {
+        isProbing = false;
+        throw error;
+      }
+      fail(error);
+      return instead(error);
+    };
     try {
-      answer = question();
+      const answer = question();
+      if (!isPromise(answer)) return accept(answer);
+      isElsewhere = true;
+      const inTime = store.keepsDeadlines === true ? answer : deadlines.race(answer);
+      return inTime.then(accept).then(undefined, recover);
     } catch (error) {
-      if (error instanceof ConfigError) throw error;
-      fail(error);
-      return instead(error);
+      return recover(error);
     }
-    if (!isPromise(answer)) {
-      if (isAnswer(answer)) return answer;
-      const error = strange(answer);
-      fail(error);
-      return instead(error);
-    }
-    return deadlines
-      .race(answer)
-      .then((given) => {
-        if (!isAnswer(given)) throw strange(given);
-        if (failed > 0) succeeded();
-        return given;
-      })
-      .catch((error) => {
-        if (error instanceof ConfigError) {
-          isProbing = false;
-          throw error;
-        }
-        fail(error);
-        return instead(error);
-      });
   }
 
   function askVerdicts(verb: "decide" | "peek", checks: readonly Check[]): Answer<Verdict[]> {
-    const isAnswer = (answer: unknown) => areVerdicts(answer, checks.length);
-    const answer = ask(
+    return ask(
       () => store[verb](checks, terms),
-      isAnswer,
+      (verdicts) => {
+        if (!areVerdicts(verdicts, checks.length)) throw strange(verdicts);
+        if (failed > 0) succeeded();
+        if (isElsewhere) rememberHolds(verdicts);
+        return verdicts;
+      },
       () => withoutStore(verb, checks),
     );
-    return isPromise(answer) ? answer.then(rememberHolds) : answer;
   }
 
   function withoutStore(verb: "decide" | "peek", checks: readonly Check[]): Answer<Verdict[]> {
@@ -115,43 +107,40 @@ export function guardStore(store: Store, options: FailureOptions, openLocal: () 
   }
 
   /** A client held by the store stays held should the store vanish. */
-  function rememberHolds(verdicts: Verdict[]): Verdict[] {
-    if (onStoreFailure !== "local") return verdicts;
-    for (const verdict of verdicts) {
-      if (verdict.heldUntil !== undefined && verdict.source === "store") {
-        void localStore().hold(verdict.rule, verdict.key, verdict.heldUntil - verdict.at);
-      }
+  function rememberHolds(verdicts: Verdict[]): void {
+    if (onStoreFailure !== "local") return;
+    for (const { rule, key, heldUntil, at } of verdicts) {
+      if (heldUntil !== undefined) void localStore().hold(rule, key, heldUntil - at);
     }
-    return verdicts;
+  }
+
+  function acknowledge(): void {
+    if (failed > 0) succeeded();
   }
 
   /** For acts that must be known to have happened: what the store can not do is an error. */
   function mustAct(act: () => Answer<void>): Answer<void> {
-    return ask(
-      act,
-      () => true,
-      (error) => {
-        throw error;
-      },
-    );
+    return ask(act, acknowledge, (error) => {
+      throw error;
+    });
   }
 
   return {
     decide: (checks) => askVerdicts("decide", checks),
     peek: (checks) => askVerdicts("peek", checks),
-    refund(charges: readonly (Charge & Partial<Pick<Verdict, "source">>)[]) {
+    refund(charges) {
       const [ofLocal, ofStore] = [charges.filter(isLocal), charges.filter((charge) => !isLocal(charge))];
       if (ofLocal.length > 0) void localStore().refund(ofLocal);
       if (ofStore.length === 0) return;
       // A charge that can not be given back stays: the safe side.
       return ask(
         () => store.refund(ofStore, terms),
-        () => true,
+        acknowledge,
         () => {},
       );
     },
     hold(rule, key, forMs) {
-      if (onStoreFailure === "local") void localStore().hold(rule, key, forMs);
+      if (isElsewhere && onStoreFailure === "local") void localStore().hold(rule, key, forMs);
       return mustAct(() => store.hold(rule, key, forMs, terms));
     },
     forget(checks) {
@@ -163,7 +152,7 @@ export function guardStore(store: Store, options: FailureOptions, openLocal: () 
   };
 }
 
-function isLocal(charge: Charge & Partial<Pick<Verdict, "source">>): boolean {
+function isLocal(charge: Charge): boolean {
   return charge.source === "local";
 }
 

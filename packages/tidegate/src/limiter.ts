@@ -189,7 +189,7 @@ export function assembleLimiter(options: LimiterOptions, { openStore }: LimiterD
       const release = async (): Promise<void> => {
         if (!isHeld) return;
         isHeld = false;
-        await store.refund([{ ...own, source } as Charge]);
+        await store.refund([{ ...own, source }]);
       };
       return {
         allowed: verdict.allowed,

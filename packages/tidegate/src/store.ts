@@ -24,6 +24,8 @@ export interface Store {
   hold(rule: string, key: string, forMs: number, terms?: Terms): Answer<void>;
   /** Drops everything known of these checks' keys under their rules: counts and hold. */
   forget(checks: readonly Check[], terms?: Terms): Answer<void>;
+  /** True when the store itself rejects in time what it can not answer by the deadline; others are raced against it. */
+  readonly keepsDeadlines?: boolean;
   /** Throws a `ConfigError` for a limit this store can not keep. Asked when a limiter is made. */
   accept?(limit: Limit): void;
   close?(): Answer<void>;

@@ -2,13 +2,13 @@ import { type Charge, type Check, costOf, verdictOf } from "../../check.js";
 import type { Verdict } from "../../decision.js";
 import { StoreError } from "../../errors.js";
 import { type Limit, maxCells, Reading, Ruling } from "../../limit.js";
-import { type Group, groupsOf, type Plan, planOf } from "./plan.js";
+import { type Group, groupsOf, noLimits, type Plan } from "./plan.js";
 
 /** What the script is asked to do. The numbers are its modes. */
 export const Mode = { decide: 0, peek: 1, refund: 2, hold: 3 } as const;
 export type Mode = (typeof Mode)[keyof typeof Mode];
 
-/** One call of the script. */
+/** One call of the script: keys, then the input, then ids. */
 export interface Call {
   readonly keys: string[];
   readonly input: Buffer;
@@ -26,22 +26,27 @@ export function requestOf(checks: readonly Check[]): Request {
 
 export type KeyOf = (rule: string, key: string) => string;
 
-const headBytes = 19;
+const headBytes = 20;
 
 /** Writes what every input begins with: the head and the plans. */
-function writeHead(input: Buffer, mode: Mode, plans: readonly Plan[], now: number, notAfter: number): number {
+function writeHead(input: Buffer, mode: Mode, keys: readonly string[], plans: readonly Plan[], now: number, notAfter: number): number {
   let at = headBytes;
   for (const plan of plans) at += plan.spec.copy(input, at);
   input.writeDoubleLE(now, 0);
   input.writeDoubleLE(notAfter, 8);
   input.writeUInt8(mode, 16);
-  input.writeUInt16LE(at - headBytes, 17);
+  input.writeUInt8(keys.length === 1 || new Set(keys).size === keys.length ? 1 : 0, 17);
+  input.writeUInt16LE(at - headBytes, 18);
   return at;
 }
 
 /** Whatever is sent of this call from now on, for the first time or again, comes too late and has no effect. */
 export function voidCall(call: Call): void {
   call.input.writeDoubleLE(Number.NEGATIVE_INFINITY, 8);
+}
+
+export function isVoid(call: Call): boolean {
+  return call.input.readDoubleLE(8) === Number.NEGATIVE_INFINITY;
 }
 
 /** Adds the plans that are not yet in this batch. Answers how many bytes they take. */
@@ -96,7 +101,7 @@ export function writeRequests(
     }
   }
   const input = Buffer.allocUnsafe(bytes);
-  let at = writeHead(input, mode, plans, now, notAfter);
+  let at = writeHead(input, mode, call.keys, plans, now, notAfter);
   for (const { shape, count } of runs) {
     at = input.writeUInt16LE(count, at);
     at = input.writeUInt8(shape.groups.length, at);
@@ -135,10 +140,10 @@ export function writeRefund(charges: readonly Charge[], keyOf: KeyOf, now: numbe
   const bytes = numberPlans(groups, plans, groups);
   const input = Buffer.allocUnsafe(headBytes + bytes + groups.length * 11 + charges.length * 16);
   const call: Call = { keys: [], input, ids: [] };
-  let at = writeHead(input, Mode.refund, plans, now, notAfter);
+  for (const group of groups) addKeys(call.keys, group, keyOf);
+  let at = writeHead(input, Mode.refund, call.keys, plans, now, notAfter);
   for (const group of groups) {
     const first = group.first as Charge;
-    addKeys(call.keys, group, keyOf);
     if (first.id !== undefined) call.ids.push(first.id);
     at = input.writeUInt16LE(group.plan.index, at);
     at = input.writeUInt8(flagsOf(first), at);
@@ -153,19 +158,26 @@ export function writeRefund(charges: readonly Charge[], keyOf: KeyOf, now: numbe
 }
 
 export function writeHold(key: string, forMs: number, now: number, notAfter: number): Call {
-  const plan = planOf([]);
+  const plan = noLimits;
   const input = Buffer.allocUnsafe(headBytes + plan.spec.length + 8);
-  input.writeDoubleLE(forMs, writeHead(input, Mode.hold, [plan], now, notAfter));
+  input.writeDoubleLE(forMs, writeHead(input, Mode.hold, [key], [plan], now, notAfter));
   return { keys: [key], input, ids: [] };
 }
 
-/** What the script found for one check: the state before, and whether its limit allowed by itself. */
-export interface Finding {
-  readonly check: Check;
-  readonly allowed: boolean;
-  readonly cells: Float64Array;
-  readonly heldUntil: number;
+/** What the script found for one check: the state before (or a ledger's facts), and whether its limit allowed by itself. */
+export class Finding {
+  check: Check;
+  allowed = false;
+  heldUntil = 0;
+  readonly cells: Float64Array = new Float64Array(maxCells);
+
+  constructor(check: Check) {
+    this.check = check;
+  }
 }
+
+const headOfReply = 12;
+const headOfState = 16;
 
 /** A reply, read from front to back. */
 export class Reply {
@@ -173,7 +185,8 @@ export class Reply {
   readonly isLate: boolean;
   readonly resets: number;
   readonly #view: DataView;
-  #at = 12;
+  readonly #findings: Finding[] = [];
+  #at = headOfReply;
 
   constructor(bytes: Buffer) {
     if (bytes.length < 8) throw unreadable();
@@ -183,11 +196,18 @@ export class Reply {
     this.resets = this.isLate ? 0 : this.#view.getUint32(8, true);
   }
 
-  /** The findings of the next request, in the order of its checks. */
-  next(request: Request): Finding[] {
-    const findings = new Array<Finding>(request.checks.length);
+  /** The findings of the next request, in the order of its checks. The following call reuses them. */
+  next(request: Request): readonly Finding[] {
+    const findings = this.#findings;
+    const { checks, groups } = request;
+    findings.length = Math.min(findings.length, checks.length);
+    for (let i = 0; i < checks.length; i++) {
+      const check = checks[i] as Check;
+      if (i < findings.length) (findings[i] as Finding).check = check;
+      else findings.push(new Finding(check));
+    }
     try {
-      for (const group of request.groups) this.#readGroup(request, group, findings);
+      for (let g = 0; g < groups.length; g++) this.#readGroup(groups[g] as Group);
     } catch (error) {
       if (error instanceof RangeError) throw unreadable();
       throw error;
@@ -195,30 +215,29 @@ export class Reply {
     return findings;
   }
 
-  #readGroup(request: Request, { plan, at }: Group, findings: Finding[]): void {
+  #readGroup(group: Group): void {
     const view = this.#view;
-    const flagsAt = this.#at;
-    let stateAt = flagsAt + plan.limits.length + 1;
-    const isKnown = view.getUint8(stateAt - 1) === 1;
+    const { limits, stateBytes } = group.plan;
+    const bits = view.getUint32(this.#at, true);
+    const isKnown = (bits & 1) === 1;
+    let stateAt = this.#at + 4;
+    let factsAt = isKnown ? stateAt + stateBytes : stateAt;
     const heldUntil = isKnown ? view.getFloat64(stateAt, true) : 0;
-    let factsAt = isKnown ? stateAt + plan.stateBytes : stateAt;
-    stateAt += 8;
-    for (let i = 0; i < plan.limits.length; i++) {
-      const limit = plan.limits[i] as Limit;
-      const cells = new Float64Array(maxCells);
+    stateAt += headOfState;
+    for (let i = 0; i < limits.length; i++) {
+      const limit = limits[i] as Limit;
+      const finding = this.#findings[group.at[i] as number] as Finding;
+      const { cells } = finding;
+      finding.allowed = (bits & (2 << i)) !== 0;
+      finding.heldUntil = heldUntil;
       if (limit.ledger !== undefined) {
         for (let c = 0; c < limit.ledger.facts; c++, factsAt += 8) cells[c] = view.getFloat64(factsAt, true);
       } else if (isKnown) {
-        stateAt += 12;
+        stateAt += 4;
         for (let c = 0; c < limit.cells; c++, stateAt += 8) cells[c] = view.getFloat64(stateAt, true);
+      } else {
+        cells.fill(0);
       }
-      const place = at[i] as number;
-      findings[place] = {
-        check: request.checks[place] as Check,
-        allowed: view.getUint8(flagsAt + i) === 1,
-        cells,
-        heldUntil,
-      };
     }
     this.#at = factsAt;
   }
@@ -230,34 +249,31 @@ function unreadable(): StoreError {
     "redis",
     "the script's reply can not be read.",
     "Something between Tidegate and Redis changes replies.",
-    {
-      transient: false,
-    },
+    { transient: false },
   );
 }
 
 /** Whether all checks that enforce allow. */
 export function allPass(findings: readonly Finding[]): boolean {
-  return findings.every(({ allowed, check }) => allowed || check.shadow === true);
+  for (const { allowed, check } of findings) if (!allowed && check.shadow !== true) return false;
+  return true;
 }
 
 const ruling = new Ruling();
 const reading = new Reading();
 
 /** The verdicts, worked out by the same step the memory store runs, from the state Redis had; who was allowed is Redis's word. */
-export function verdictsOf(
-  findings: readonly Finding[],
-  now: number,
-  passes: boolean,
-  isPeek: boolean,
-): Verdict[] {
-  return findings.map(({ check, allowed, cells, heldUntil }) => {
-    const { limit } = check;
+export function verdictsOf(findings: readonly Finding[], now: number, passes: boolean, isPeek: boolean): Verdict[] {
+  const verdicts = new Array<Verdict>(findings.length);
+  for (let i = 0; i < findings.length; i++) {
+    const { check, allowed, cells, heldUntil } = findings[i] as Finding;
+    const limit = check.limit;
     const cost = costOf(check);
-    ruling.delayMs = ruling.estimate = Number.NaN;
+    ruling.delayMs = Number.NaN;
+    ruling.estimate = Number.NaN;
     limit.step(cells, 0, now, cost, ruling);
-    const after = isPeek ? cells : passes && allowed ? ruling.ifAllowed : ruling.ifRefused;
-    limit.read(after, 0, now, cost, reading);
-    return verdictOf(check, ruling, reading, allowed, now, heldUntil);
-  });
+    limit.read(isPeek ? cells : passes && allowed ? ruling.ifAllowed : ruling.ifRefused, 0, now, cost, reading);
+    verdicts[i] = verdictOf(check, ruling, reading, allowed, now, heldUntil);
+  }
+  return verdicts;
 }

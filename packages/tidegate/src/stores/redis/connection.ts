@@ -54,13 +54,16 @@ function connection(send: Send, isCluster: boolean, onBreak: Connection["onBreak
     onBreak,
     command: (args, key) => send([...args], key),
     async run(keys, input, ids) {
-      const rest: Sent = [String(keys.length), ...keys, input, ...ids];
+      const args: Sent = ["EVALSHA", scriptSha, String(keys.length)];
+      for (const key of keys) args.push(key);
+      args.push(input);
+      for (const id of ids) args.push(id);
       try {
-        return asBytes(await send(["EVALSHA", scriptSha, ...rest], keys[0]));
+        return asBytes(await send(args, keys[0]));
       } catch (error) {
         if (!isNoScript(error)) throw error;
         // Nothing ran, so nothing was counted: the whole text goes along once, and Redis knows it from then on.
-        return asBytes(await send(["EVAL", script, ...rest], keys[0]));
+        return asBytes(await send(["EVAL", script, ...args.slice(2)], keys[0]));
       }
     },
   };
@@ -81,12 +84,24 @@ function nodeRedisSend(client: ClientAbilities, isCluster: boolean): Send {
     : (args) => sendCommand.call(client, args, bytesWanted);
 }
 
-/** ioredis sends unanswered commands again after a reconnect; a cluster does so per node. */
+const breakListeners = new WeakMap<object, Set<() => void>>();
+
+/** ioredis sends unanswered commands again after a reconnect; a cluster does so per node. One listener a client, however many stores. */
 function listenForBreaks(client: ClientAbilities, isCluster: boolean, listener: () => void): void {
   if (typeof client.on !== "function") return;
-  client.on("close", listener);
+  const known = breakListeners.get(client);
+  if (known !== undefined) {
+    known.add(listener);
+    return;
+  }
+  const listeners = new Set([listener]);
+  breakListeners.set(client, listeners);
+  const tellAll = () => {
+    for (const tell of listeners) tell();
+  };
+  client.on("close", tellAll);
   if (!isCluster) return;
-  const watch = (node: unknown) => (node as ClientAbilities).on?.("close", listener);
+  const watch = (node: unknown) => (node as ClientAbilities).on?.("close", tellAll);
   for (const node of client.nodes?.() ?? []) watch(node);
   client.on("+node", watch);
 }

@@ -24,29 +24,33 @@ export interface Group {
 }
 
 const known = new WeakMap<Limit, Plan[]>();
-const noLimits: Plan = { limits: [], spec: Buffer.from([0]), stateBytes: 8, batch: undefined, index: 0 };
+export const noLimits: Plan = { limits: [], spec: Buffer.from([0]), stateBytes: 16, batch: undefined, index: 0 };
 
-export function planOf(limits: readonly Limit[]): Plan {
-  const first = limits[0];
-  if (first === undefined) return noLimits;
+/** The plan of the checks standing at these places. */
+function planOf(checks: readonly Check[], at: readonly number[]): Plan {
+  const first = (checks[at[0] as number] as Check).limit;
   let plans = known.get(first);
   if (plans === undefined) {
     plans = [];
     known.set(first, plans);
   }
-  for (const plan of plans) {
-    if (plan.limits.length === limits.length && plan.limits.every((limit, i) => limit === limits[i]))
-      return plan;
-  }
-  const plan = encode(limits.slice());
+  for (const plan of plans) if (isPlanOf(plan, checks, at)) return plan;
+  const plan = encode(at.map((i) => (checks[i] as Check).limit));
+  // Customers' own limits come and go: what is not asked for again is not kept for ever.
   if (plans.length >= 64) plans.length = 0;
   plans.push(plan);
   return plan;
 }
 
+function isPlanOf(plan: Plan, checks: readonly Check[], at: readonly number[]): boolean {
+  if (plan.limits.length !== at.length) return false;
+  for (let i = 0; i < at.length; i++) if (plan.limits[i] !== (checks[at[i] as number] as Check).limit) return false;
+  return true;
+}
+
 function encode(limits: readonly Limit[]): Plan {
   const bytes: number[] = [limits.length];
-  let stateBytes = 8;
+  let stateBytes = 16;
   for (const limit of limits) {
     const kind = kinds.indexOf(limit.kind);
     if (kind < 0) {
@@ -65,26 +69,33 @@ function encode(limits: readonly Limit[]): Plan {
       spec.writeDoubleLE(arg, 6 + i * 8);
     });
     bytes.push(...spec);
-    if (limit.cells > 0) stateBytes += 12 + limit.cells * 8;
+    if (limit.cells > 0) stateBytes += 4 + limit.cells * 8;
   }
   return { limits, spec: Buffer.from(bytes), stateBytes, batch: undefined, index: 0 };
 }
 
-const single: readonly number[] = [0];
+/** The first so many places. */
+const firstPlaces: readonly (readonly number[])[] = Array.from({ length: 33 }, (_, n) => Array.from({ length: n }, (_, i) => i));
 
+/** What one rule asks about one key, each rule and key once. */
 export function groupsOf(checks: readonly Check[]): Group[] {
-  const only = checks[0] as Check;
-  if (checks.length === 1) return [{ plan: planOf([only.limit]), first: only, at: single }];
-  const places = new Map<string, number[]>();
-  checks.forEach((check, i) => {
-    const place = `${check.rule}\n${check.key}`;
-    const at = places.get(place);
-    if (at === undefined) places.set(place, [i]);
-    else at.push(i);
-  });
-  return Array.from(places.values(), (at) => ({
-    plan: planOf(at.map((i) => (checks[i] as Check).limit)),
-    first: checks[at[0] as number] as Check,
-    at,
-  }));
+  const first = checks[0] as Check;
+  let alike = 1;
+  while (alike < checks.length && isTogether(first, checks[alike] as Check)) alike++;
+  if (alike === checks.length && alike < firstPlaces.length) {
+    const at = firstPlaces[alike] as readonly number[];
+    return [{ plan: planOf(checks, at), first, at }];
+  }
+  const places: number[][] = [];
+  for (let i = 0; i < checks.length; i++) {
+    const check = checks[i] as Check;
+    const place = places.find((at) => isTogether(checks[at[0] as number] as Check, check));
+    if (place === undefined) places.push([i]);
+    else place.push(i);
+  }
+  return places.map((at) => ({ plan: planOf(checks, at), first: checks[at[0] as number] as Check, at }));
+}
+
+function isTogether(a: Check, b: Check): boolean {
+  return a.key === b.key && a.rule === b.rule;
 }

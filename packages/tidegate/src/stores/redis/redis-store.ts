@@ -1,5 +1,6 @@
 import { type Charge, type Check, costOf, validateChecks, validateCost, validateKey } from "../../check.js";
 import type { Clock } from "../../clock.js";
+import { Deadlines } from "../../deadlines.js";
 import type { Verdict } from "../../decision.js";
 import { ConfigError, StoreError, shown } from "../../errors.js";
 import { rejectUnknownOptions } from "../../limit.js";
@@ -8,6 +9,7 @@ import { keyText } from "../packed/key-text.js";
 import {
   allPass,
   type Call,
+  isVoid,
   ledgerKey,
   Mode,
   Reply,
@@ -69,15 +71,26 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
+/** One call under way, and until when it counts. */
+interface Attempt {
+  readonly began: number;
+  readonly deadlineMs: number;
+  call: Call | undefined;
+}
+
 class RedisStoreOverScript implements RedisStore {
   resets = 0;
+  readonly keepsDeadlines = true;
   readonly #connection: Connection;
   readonly #prefix: string;
   readonly #clock: Clock | undefined;
   readonly #warn: (message: string) => void;
   readonly #serverClock = new ServerClock();
   readonly #inFlight = new Set<Call>();
+  readonly #deadlines = new Map<number, Deadlines>();
   #introduction: Promise<void> | undefined;
+  #lastRule = "";
+  #lastRuleText = "";
   #waiting: Waiting[] = [];
 
   constructor(
@@ -141,8 +154,13 @@ class RedisStoreOverScript implements RedisStore {
     );
   }
 
-  #keyOf = (rule: string, key: string): string =>
-    `${this.#prefix}:{${keyText(key)}}:${keyText(rule).replaceAll(":", "%3A")}`;
+  #keyOf = (rule: string, key: string): string => {
+    if (rule !== this.#lastRule) {
+      this.#lastRule = rule;
+      this.#lastRuleText = keyText(rule).replaceAll(":", "%3A");
+    }
+    return `${this.#prefix}:{${keyText(key)}}:${this.#lastRuleText}`;
+  };
 
   #now(): number {
     return this.#clock === undefined ? Number.NaN : this.#clock();
@@ -215,37 +233,48 @@ class RedisStoreOverScript implements RedisStore {
     return checks.map((check) => verdicts.get(check) as Verdict);
   }
 
-  async #run(write: (notAfter: number) => Call, deadlineMs = Number.POSITIVE_INFINITY): Promise<Reply> {
-    const began = performance.now();
-    await this.#introduce();
+  /** Runs the script, or rejects by the deadline; what is still under way then has no effect. */
+  #run(write: (notAfter: number) => Call, deadlineMs = Number.POSITIVE_INFINITY): Promise<Reply> {
+    const attempt: Attempt = { began: performance.now(), deadlineMs, call: undefined };
+    if (deadlineMs === Number.POSITIVE_INFINITY) return this.#try(write, attempt);
+    return this.#deadlinesOf(deadlineMs).race(this.#try(write, attempt), () => attempt.call && voidCall(attempt.call));
+  }
+
+  async #try(write: (notAfter: number) => Call, attempt: Attempt): Promise<Reply> {
+    if (!this.#serverClock.isKnown) await this.#introduce();
     for (;;) {
       const sentMs = performance.now();
-      const notAfter =
-        deadlineMs === Number.POSITIVE_INFINITY ? deadlineMs : this.#serverClock.at(began + deadlineMs);
-      const call = write(notAfter);
+      const call = write(this.#serverClock.at(attempt.began + attempt.deadlineMs));
+      attempt.call = call;
       this.#inFlight.add(call);
-      const reply = await this.#connection
-        .run(call.keys, call.input, call.ids)
-        .then(
-          (bytes) => new Reply(bytes),
-          (error) => {
-            throw storeFailure(error);
-          },
-        )
-        .finally(() => this.#inFlight.delete(call));
+      let reply: Reply;
+      try {
+        reply = new Reply(await this.#connection.run(call.keys, call.input, call.ids));
+      } catch (error) {
+        throw storeFailure(error);
+      } finally {
+        this.#inFlight.delete(call);
+      }
       if (!reply.isLate) {
         if (this.#clock === undefined) this.#serverClock.learn(reply.now, sentMs);
-        this.#countResets(reply.resets);
+        if (reply.resets > 0) this.#countResets(reply.resets);
         return reply;
       }
-      const isVoid = call.input.readDoubleLE(8) === Number.NEGATIVE_INFINITY;
-      if (isVoid || performance.now() - began >= deadlineMs) throw tooLate();
+      if (isVoid(call) || performance.now() - attempt.began >= attempt.deadlineMs) throw tooLate();
       this.#serverClock.relearn(reply.now, sentMs);
     }
   }
 
+  #deadlinesOf(deadlineMs: number): Deadlines {
+    let deadlines = this.#deadlines.get(deadlineMs);
+    if (deadlines === undefined) {
+      deadlines = new Deadlines(deadlineMs);
+      this.#deadlines.set(deadlineMs, deadlines);
+    }
+    return deadlines;
+  }
+
   #countResets(resets: number): void {
-    if (resets === 0) return;
     if (this.resets === 0)
       this.#warn(
         `Tidegate: Redis held ${resets} state(s) under ${this.#prefix}: that were corrupt or not Tidegate's. They were begun afresh. [TG_STATE_CORRUPT]`,
@@ -254,8 +283,7 @@ class RedisStoreOverScript implements RedisStore {
   }
 
   /** Once, before the first call: what time is it there, and does the server drop keys when it is full? */
-  #introduce(): Promise<void> | undefined {
-    if (this.#serverClock.isKnown) return undefined;
+  #introduce(): Promise<void> {
     this.#introduction ??= this.#meet().finally(() => {
       this.#introduction = undefined;
     });
@@ -291,7 +319,7 @@ class RedisStoreOverScript implements RedisStore {
 /** What a decision refused elsewhere must give back here: all but what a refused hit would have weighed. */
 function givenBack(findings: ReturnType<Reply["next"]>, at: number): Charge[] {
   return findings
-    .filter(({ allowed, check }) => allowed && check.limit.refusedWeight < 1)
+    .filter(({ allowed, check, cells }) => allowed && check.limit.refusedWeight < 1 && !check.limit.ledger?.knows?.(cells))
     .map(({ check }) => ({ ...check, cost: costOf(check) * (1 - check.limit.refusedWeight), at }));
 }
 

@@ -1,23 +1,25 @@
 -- One batch of requests, judged one after the other at one instant.
 -- KEYS     for each group of each request: the packed state, then one key per ledger of its plan. A group is what one
 --          rule asks about one key: a plan (its limits) and a cost.
--- ARGV[1]  <ddBI2 now (NaN: the server's clock), not-after on the server's clock, mode, length of the plans; then
+-- ARGV[1]  <ddBBI2 now (NaN: the server's clock), not-after on the server's clock, mode, whether no key stands in KEYS
+--          twice (0/1), length of the plans; then
 --          plans     per plan <B limits, per limit <BI4B kind, tag, number of args, and the args as doubles
 --          requests  mode 0 decide, 1 peek: per run of like requests <I2B how many, groups, per group <I2Bd plan, flags, cost
 --                    mode 2 refund: per group <I2Bd plan, flags, at (NaN: now), per limit <dd cost, reset
 --                    mode 3 hold: <d for how many milliseconds (the plan is empty)
 --          flags     1 shadow, 2 has an id
 -- ARGV[2…] the ids, in the order of the groups that have one
--- Reply    <dI4 now, states reset because they were corrupt; then per request and group: one byte per limit (1 = allowed
---          by itself), one byte (1 = a state follows), the packed state as it was before, the facts of its ledgers.
+-- Reply    <dI4 now, states reset because they were corrupt; then per request and group: <I4 bits (1: a state follows,
+--          2, 4, 8, …: the first, second, third limit allows), the packed state as it was before, the facts of its ledgers.
 --          A batch that came too late has no effect and gets <d now alone.
 --
--- A packed state is <d hold until, then per limit <I4d tag, expiry and its cells as doubles. The tag is a digest of the
--- limit's id, with the number of cells in its upper four bits. Limits of this plan come first, in its order; behind them
--- are carried those no longer in force, until they expire.
+-- A packed state is <dd hold until, end of the key; then per limit of its plan, in order, <I4 tag and the cells as
+-- doubles; behind them are carried the limits no longer in force, each as <I4d tag, its end and the cells. The tag is a
+-- digest of the limit's id with the number of cells in bits 28 and 29; bit 31 marks a carried one.
 
-local input = ARGV[1]
-local given, notAfter, mode, planBytes, pos = parse("<ddBI2", input)
+local KEYS, input = KEYS, ARGV[1]
+local given, notAfter, mode, isDistinct, planBytes, pos = parse("<ddBBI2", input)
+isDistinct = isDistinct == 1
 local time = call("TIME")
 local serverNow = time[1] * 1000 + time[2] / 1000
 if serverNow > notAfter then
@@ -30,14 +32,14 @@ else
 end
 
 local kinds = { --[[kinds]] }
-local made = {}
+local carriedBit, cellUnit = 0x80000000, 0x10000000
 
 local function readPlans(last)
-  local plans = {}
+  local plans, made = {}, {}
   while pos <= last do
     local count
     count, pos = byte(input, pos), pos + 1
-    local plan = { format = "<d", size = 8, width = 1, ledgers = 0, count = count, countsRefused = false }
+    local plan = { format = "<dd", size = 16, width = 2, ledgers = 0, count = count, countsRefused = false, unrolls = count <= 3 }
     for i = 1, count do
       local kind, tag, argCount
       kind, tag, argCount, pos = parse("<BI4B", input, pos)
@@ -49,14 +51,16 @@ local function readPlans(last)
       local limit = { twin = t, tag = tag, args = { parse("<" .. rep("d", argCount), input, pos) } }
       pos = pos + argCount * 8
       if t.cells then
-        limit.at, limit.cells, limit.step, limit.slack = plan.width + 3, t.cells, t.step, t.slack or 0
+        limit.at, limit.cells, limit.step, limit.slack = plan.width + 2, t.cells, t.step, t.slack or 0
         limit.countsRefused = t.countsRefused ~= nil and t.countsRefused(limit.args)
         plan.countsRefused = plan.countsRefused or limit.countsRefused
-        plan.format = plan.format .. "I4d" .. rep("d", t.cells)
-        plan.width = plan.width + 2 + t.cells
-        plan.size = plan.size + 12 + 8 * t.cells
+        plan.format = plan.format .. "I4" .. rep("d", t.cells)
+        plan.width = plan.width + 1 + t.cells
+        plan.size = plan.size + 4 + 8 * t.cells
+        plan.unrolls = plan.unrolls and (t.cells == 2 or count == 1)
       else
         plan.ledgers = plan.ledgers + 1
+        plan.unrolls = false
       end
       plan[i] = limit
     end
@@ -65,16 +69,27 @@ local function readPlans(last)
   return plans
 end
 
--- Packed states by key, as this batch leaves them; `before` as Redis had them; `expiry` where the key's must move.
-local states, before, expiry, resets = {}, {}, {}, 0
+-- By place in KEYS: the states as this batch leaves them, and where they changed: false keeps the key's expiry, a number
+-- is its new end. A key that stands in KEYS more than once lives at its first place.
+local states = call("MGET", unpack(KEYS))
+local firstAt, changed, isNew = {}, {}, {}
+
+local function placeOf(key, at)
+  local first = isDistinct and at or firstAt[key]
+  if first then
+    return first
+  end
+  firstAt[key] = at
+  return at
+end
 
 local function fresh(plan)
-  local s = { 0 }
+  local s = { 0, 0 }
   for i = 1, plan.count do
     local limit = plan[i]
     local o = limit.at
     if o then
-      s[o - 2], s[o - 1] = limit.tag, 0
+      s[o - 1] = limit.tag
       for c = o, o + limit.cells - 1 do
         s[c] = 0
       end
@@ -85,32 +100,34 @@ end
 
 -- Entry by entry, for a state that is not laid out as this plan lays it out. Answers nil when it is corrupt.
 local function rearrange(state, plan)
-  if #state < 8 then
+  if #state < 16 then
     return nil
   end
-  local entries, order, pos = {}, {}, 9
-  while pos <= #state do
-    if pos + 11 > #state then
-      return nil
-    end
-    local tag, ends = parse("<I4d", state, pos)
-    local size = 12 + 8 * floor(tag / 0x10000000)
-    if size == 12 or size > 44 or pos + size - 1 > #state then
-      return nil
-    end
-    entries[tag] = { at = pos, size = size, ends = ends }
-    order[#order + 1] = tag
-    pos = pos + size
-  end
   local s = fresh(plan)
-  s[1] = parse("<d", state)
+  s[1], s[2] = parse("<dd", state)
+  local entries, order, at = {}, {}, 17
+  while at <= #state do
+    if at + 11 > #state then
+      return nil
+    end
+    local tag, ends, cellsAt = parse("<I4", state, at), s[2], at + 4
+    if tag >= carriedBit then
+      tag, ends, cellsAt = tag - carriedBit, parse("<d", state, at + 4), at + 12
+    end
+    local cells = floor(tag / cellUnit)
+    at = cellsAt + 8 * cells
+    if cells < 1 or cells > 3 or at > #state + 1 then
+      return nil
+    end
+    entries[tag] = { ends = ends, cellsAt = cellsAt, at = at }
+    order[#order + 1] = tag
+  end
   for i = 1, plan.count do
     local o = plan[i].at
     local entry = o and entries[plan[i].tag]
     if entry then
-      local cells = { parse("<d" .. rep("d", plan[i].cells), state, entry.at + 4) }
-      for c = 1, #cells - 1 do
-        s[o + c - 2] = cells[c]
+      for c = 0, plan[i].cells - 1 do
+        s[o + c] = parse("<d", state, entry.cellsAt + 8 * c)
       end
       entries[plan[i].tag] = nil
     end
@@ -119,26 +136,23 @@ local function rearrange(state, plan)
   for i = 1, #order do
     local entry = entries[order[i]]
     if entry and entry.ends > now then
-      carried = carried .. sub(state, entry.at, entry.at + entry.size - 1)
+      carried = carried .. pack("<I4d", order[i] + carriedBit, entry.ends) .. sub(state, entry.cellsAt, entry.at - 1)
     end
   end
   return s, carried
 end
 
--- The state's numbers in the plan's layout, and what is carried behind them.
-local function load(key, plan)
-  local state = states[key]
+-- The numbers of the state at this place in the plan's layout, and what is carried behind them.
+local function load(at, plan)
+  local state = states[at]
   if not state then
     return fresh(plan)
   end
   if #state == plan.size then
-    local s = { parse(plan.format, state) }
-    local fits = true
+    local s, fits = { parse(plan.format, state) }, true
     for i = 1, plan.count do
       local o = plan[i].at
-      if o and s[o - 2] ~= plan[i].tag then
-        fits = false
-      end
+      fits = fits and (not o or s[o - 1] == plan[i].tag)
     end
     if fits then
       return s, ""
@@ -149,131 +163,77 @@ local function load(key, plan)
     return s, carried
   end
   resets = resets + 1
-  states[key] = false
+  states[at], isNew[at] = false, false
   return fresh(plan)
 end
 
--- The latest end of anything in a state.
-local function lastEnd(s, plan, carried)
-  local ends = s[1]
-  for i = 1, plan.count do
-    local o = plan[i].at
-    if o and s[o - 1] > ends then
-      ends = s[o - 1]
-    end
-  end
-  local pos = 1
-  while pos <= #carried do
-    local tag, entryEnds = parse("<I4d", carried, pos)
-    ends = max(ends, entryEnds)
-    pos = pos + 12 + 8 * floor(tag / 0x10000000)
-  end
-  return ends
-end
-
-local function keep(key, s, plan, carried, moved)
-  local state = pack(plan.format, unpack(s, 1, plan.width))
-  if carried ~= "" then
-    state = state .. carried
-    moved = true
-  end
-  states[key] = state
-  if moved or not before[key] then
-    expiry[key] = lastEnd(s, plan, carried)
-  elseif expiry[key] == nil then
-    expiry[key] = false
+local function write(key, state, ends, isFresh)
+  if not ends then
+    call("SET", key, state, "KEEPTTL")
+  elseif not isFresh then
+    call("SET", key, state, "PX", ttl(ends))
+  elseif not call("SET", key, state, "PX", ttl(ends), "NX") then
+    -- MGET shows no state, yet something is there: it is of another type.
+    resets = resets + 1
+    call("SET", key, state, "PX", ttl(ends))
   end
 end
 
-local function fetch(keys)
-  local found = call("MGET", unpack(keys))
-  for i = 1, #keys do
-    local key = keys[i]
-    states[key], before[key] = found[i], found[i]
+-- A key that stands in KEYS once is written at once, others when the batch is done.
+local function keep(at, state, ends)
+  local isFresh = not states[at] and isNew[at] == nil
+  if isDistinct then
+    return write(KEYS[at], state, ends, isFresh)
+  end
+  isNew[at] = isNew[at] or isFresh
+  states[at] = state
+  if ends then
+    changed[at] = ends
+  elseif changed[at] == nil then
+    changed[at] = false
   end
 end
 
 local function writeAll()
-  for key, ends in pairs(expiry) do
-    local state = states[key]
-    if not ends then
-      call("SET", key, state, "KEEPTTL")
-    else
-      if before[key] then
-        call("SET", key, state, "PX", ttl(ends))
-      elseif not call("SET", key, state, "PX", ttl(ends), "NX") then
-        -- MGET shows no state, yet something is there: it is of another type.
-        resets = resets + 1
-        call("SET", key, state, "PX", ttl(ends))
-      end
-    end
+  for at, ends in pairs(changed) do
+    write(KEYS[at], states[at], ends, isNew[at])
   end
 end
 
 local plans = readPlans(pos + planBytes - 1)
-local reply, r = { "" }, 1
+local reply, replied = { "" }, 1
 local keyAt, idAt, inputEnd = 1, 2, #input
 local dry = mode == 1
 
--- One limit of constant size under one rule: most requests are this. No table is made for it.
-local function decideOne(count, plan, cost)
-  local limit, format, size = plan[1], plan.format, plan.size
-  local step, a, tag, slack, countsRefused = limit.step, limit.args, limit.tag, limit.slack, limit.countsRefused
-  for at = keyAt, keyAt + count - 1 do
-    local key = KEYS[at]
-    local state = states[key]
-    local held, found, ends, c1, c2, c3, carried = 0, tag, 0, 0, 0, 0, ""
-    if state then
-      if #state == size then
-        held, found, ends, c1, c2, c3 = parse(format, state)
-      end
-      if #state ~= size or found ~= tag then
-        local s
-        s, carried = load(key, plan)
-        held, ends, c1, c2, c3 = s[1], s[3], s[4], s[5], s[6]
-        state = states[key] and pack(format, held, tag, ends, c1, c2, c3)
-      end
-    end
-    local allowed, nextEnds, y1, y2, y3, refusedEnds, n1, n2, n3 = step(a, now, cost, c1, c2, c3)
-    allowed = allowed and held <= now
-    reply[r + 1] = allowed and (state and "\1\1" or "\1\0") or (state and "\0\1" or "\0\0")
-    r = r + 1
-    if state then
-      r = r + 1
-      reply[r] = state
-    end
-    if not allowed then
-      nextEnds, y1, y2, y3 = refusedEnds, n1, n2, n3
-    end
-    if not dry and (allowed or countsRefused) then
-      if nextEnds > ends then
-        ends = nextEnds + (nextEnds - now) * slack
-        states[key] = pack(format, held, tag, ends, y1, y2, y3) .. carried
-        expiry[key] = carried == "" and max(ends, held) or lastEnd({ held, tag, ends, y1, y2, y3 }, plan, carried)
-      else
-        states[key] = pack(format, held, tag, ends, y1, y2, y3) .. carried
-        if expiry[key] == nil then
-          expiry[key] = false
-        end
-      end
-    end
+local bitsText = {}
+local function textOf(bits)
+  local text = bitsText[bits]
+  if not text then
+    text = pack("<I4", bits)
+    bitsText[bits] = text
   end
-  keyAt = keyAt + count
+  return text
 end
+
+local bits0, bits1, bits2, bits3 = textOf(0), textOf(1), textOf(2), textOf(3)
+
+--[[unrolled]]
 
 local groups = {}
 
 -- Judges one group of a request into groups[g] and the reply. Answers whether all its limits allow.
 local function judge(g, plan, cost, id)
-  local group, key = groups[g], KEYS[keyAt]
+  local group = groups[g]
   if not group then
     group = { allowed = {}, yes = {}, no = {} }
     groups[g] = group
   end
-  local state = states[key]
-  local s, carried = load(key, plan)
-  group.plan, group.key, group.keyAt, group.cost, group.id, group.s, group.carried = plan, key, keyAt, cost, id, s, carried
+  local at = placeOf(KEYS[keyAt], keyAt)
+  local state = states[at]
+  local s, carried = load(at, plan)
+  group.plan, group.at, group.keyAt, group.cost, group.id, group.s, group.carried = plan, at, keyAt, cost, id, s, carried
   local yes, no, free, passes, facts = group.yes, group.no, s[1] <= now, true, nil
+  local bits, bit = states[at] and 1 or 0, 2
   for i = 1, plan.count do
     local limit = plan[i]
     local o, allowed = limit.at, nil
@@ -290,21 +250,21 @@ local function judge(g, plan, cost, id)
     allowed = allowed and free
     passes = passes and allowed
     group.allowed[i] = allowed
-    r = r + 1
-    reply[r] = allowed and "\1" or "\0"
+    if allowed then
+      bits = bits + bit
+    end
+    bit = bit * 2
   end
   keyAt = keyAt + 1
-  r = r + 1
-  if state and states[key] then
-    reply[r] = "\1"
-    r = r + 1
-    reply[r] = #state == plan.size and carried == "" and state or pack(plan.format, unpack(s, 1, plan.width))
-  else
-    reply[r] = "\0"
+  replied = replied + 1
+  reply[replied] = textOf(bits)
+  if states[at] then
+    replied = replied + 1
+    reply[replied] = #state == plan.size and carried == "" and state or pack(plan.format, unpack(s, 1, plan.width))
   end
   if facts then
-    r = r + 1
-    reply[r] = facts
+    replied = replied + 1
+    reply[replied] = facts
   end
   return passes
 end
@@ -315,7 +275,7 @@ local function settle(group, passes)
   if not passes and not plan.countsRefused then
     return
   end
-  local changed, moved, ledgerAt = false, false, group.keyAt
+  local isChanged, ends, ledgerAt = false, s[2], group.keyAt
   for i = 1, plan.count do
     local limit = plan[i]
     local charged, o = passes and group.allowed[i], limit.at
@@ -329,35 +289,39 @@ local function settle(group, passes)
       for c = o, o + limit.cells - 1 do
         s[c] = successor[c]
       end
-      if successor[o - 1] > s[o - 1] then
-        s[o - 1] = successor[o - 1] + (successor[o - 1] - now) * limit.slack
-        moved = true
+      local needed = successor[o - 1]
+      if needed > ends then
+        ends = needed + (needed - now) * limit.slack
       end
-      changed = true
+      isChanged = true
     end
   end
-  if changed then
-    keep(group.key, s, plan, group.carried, moved)
+  if isChanged then
+    local moved = ends > s[2] and ends
+    s[2] = ends
+    keep(group.at, pack(plan.format, unpack(s, 1, plan.width)) .. group.carried, moved)
   end
 end
 
-fetch(KEYS)
 if mode <= 1 then
   while pos <= inputEnd do
     local count, groupCount
     count, groupCount, pos = parse("<I2B", input, pos)
-    local shape = {}
+    local shape, isOneEach, ids = {}, true, 0
     for g = 1, groupCount do
       local index, flags, cost
       index, flags, cost, pos = parse("<I2Bd", input, pos)
-      shape[g] = { plan = plans[index], cost = cost, shadow = flags % 2 == 1, hasId = flags >= 2 }
+      local plan = plans[index]
+      shape[g] = { plan = plan, cost = cost, shadow = flags % 2 == 1, hasId = flags >= 2 }
+      isOneEach = isOneEach and plan.unrolls and plan.count == 1 and plan[1].cells == 2
+      ids = ids + (flags >= 2 and 1 or 0)
     end
-    local plan = shape[1].plan
-    if groupCount == 1 and plan.count == 1 and plan.ledgers == 0 then
-      if shape[1].hasId then
-        idAt = idAt + count
-      end
-      decideOne(count, plan, shape[1].cost)
+    if groupCount == 1 and shape[1].plan.unrolls then
+      idAt = idAt + count * ids
+      unrolledLimits[shape[1].plan.count](count, shape)
+    elseif groupCount <= 3 and isOneEach then
+      idAt = idAt + count * ids
+      unrolledRules[groupCount](count, shape)
     else
       for _ = 1, count do
         local passes = true
@@ -378,40 +342,40 @@ if mode <= 1 then
   end
 elseif mode == 2 then
   while pos <= inputEnd do
-    local index, flags, at
-    index, flags, at, pos = parse("<I2Bd", input, pos)
-    local plan, key, id = plans[index], KEYS[keyAt], nil
+    local index, flags, chargedAt
+    index, flags, chargedAt, pos = parse("<I2Bd", input, pos)
+    local plan, at, id = plans[index], placeOf(KEYS[keyAt], keyAt), nil
     if flags >= 2 then
       id, idAt = ARGV[idAt], idAt + 1
     end
-    if at ~= at then
-      at = now
+    if chargedAt ~= chargedAt then
+      chargedAt = now
     end
-    local known = states[key]
-    local s, carried = load(key, plan)
+    local s, carried = load(at, plan)
     for i = 1, plan.count do
       local limit, cost, reset = plan[i], nil, nil
       cost, reset, pos = parse("<dd", input, pos)
       local o = limit.at
       if not o then
         keyAt = keyAt + 1
-        limit.twin.refund(limit.args, KEYS[keyAt], now, cost, at, reset, id)
-      elseif known then
-        local cells = { limit.twin.refund(limit.args, now, cost, at, reset, s[o], s[o + 1], s[o + 2]) }
+        limit.twin.refund(limit.args, KEYS[keyAt], now, cost, chargedAt, reset, id)
+      elseif states[at] then
+        local cells = { limit.twin.refund(limit.args, now, cost, chargedAt, reset, s[o], s[o + 1], s[o + 2]) }
         for c = 1, limit.cells do
           s[o + c - 1] = cells[c]
         end
       end
     end
-    if known and plan.width > 1 then
-      keep(key, s, plan, carried, false)
+    if states[at] then
+      keep(at, pack(plan.format, unpack(s, 1, plan.width)) .. carried, false)
     end
     keyAt = keyAt + 1
   end
 else
-  local s, carried = load(KEYS[1], plans[1])
+  local s, carried = load(1, plans[1])
   s[1] = now + parse("<d", input, pos)
-  keep(KEYS[1], s, plans[1], carried, true)
+  s[2] = max(s[1], s[2])
+  keep(1, pack("<dd", s[1], s[2]) .. carried, s[2])
 end
 
 writeAll()

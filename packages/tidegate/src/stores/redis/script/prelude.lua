@@ -13,6 +13,21 @@ local function ttl(ends)
   return max(1, floor(ends - now + 1)) + grace
 end
 
+-- Keys found corrupt or of a foreign type, and begun afresh by this batch.
+local resets = 0
+
+-- A read of a key that may be of another type: nil if it is.
+local function tryRead(...)
+  local found = redis.pcall(...)
+  if type(found) == "table" and found.err then
+    if not string.find(found.err, "WRONGTYPE", 1, true) then
+      error(found.err)
+    end
+    return nil
+  end
+  return found
+end
+
 -- Whole sums are compared exactly, sums with fractions with a tolerance of 1e-9 of the limit.
 local function exceeds(sum, limit)
   return sum > limit and (floor(sum) == sum or sum > limit * (1 + 1e-9))
