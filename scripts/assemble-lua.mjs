@@ -49,6 +49,7 @@ function unroll(template, most) {
         .replaceAll("[N]", `[${n}]`)
         .replace(/ *--@each\n([^]*?) *--@end\n/g, (_, block) => each(block, ""))
         .replace(/@(or|and)\{([^}]*)\}/g, (_, word, text) => `(${each(text, ` ${word} `)})`)
+        .replace(/@cells\{([^}]*)\}/g, (_, text) => each(text, ", ").replace(/^[^,]*, /, ""))
         .replace(/@\{([^}]*)\}/g, (_, text) => each(text, ", ")),
     );
   }

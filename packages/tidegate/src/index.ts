@@ -13,8 +13,12 @@ export function createLimiter(options: LimiterOptions): LeaseLimiter {
   return assembleLimiter(options, { openStore: memoryStore });
 }
 
+export { type ConcurrencyOptions, concurrency } from "./algorithms/concurrency/concurrency.js";
 export { type EarrrlOptions, earrrl } from "./algorithms/earrrl/earrrl.js";
 export { type FixedWindowOptions, fixedWindow } from "./algorithms/fixed-window/fixed-window.js";
+export { type SlidingCounterOptions, slidingCounter } from "./algorithms/sliding-counter/sliding-counter.js";
+export { type SlidingLogOptions, slidingLog } from "./algorithms/sliding-log/sliding-log.js";
+export { type TokenBucketOptions, tokenBucket } from "./algorithms/token-bucket/token-bucket.js";
 export type { Charge, Check } from "./check.js";
 export type { Clock } from "./clock.js";
 export type { Source, Verdict } from "./decision.js";

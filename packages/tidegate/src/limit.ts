@@ -59,18 +59,25 @@ export class Reading {
   expiresAt = 0;
 }
 
-/** State that grows with use, as the memory store keeps it. Redis keeps the same in the Lua twin's own structure. */
+/**
+ * State that grows with use, as the memory store keeps it. Redis keeps the same in the Lua twin's own structure. It
+ * outlives a change of its limit's numbers, so each call brings the `args` of the limit now in force.
+ */
 export interface Ledger {
   /** Writes the facts `step` and `read` take as cells. Changes nothing that can be seen. */
-  look(facts: Float64Array, now: number, cost: number, id: string | undefined): void;
-  charge(now: number, cost: number, id: string | undefined): void;
-  refund(now: number, charge: Charge): void;
+  look(args: readonly number[], facts: Float64Array, now: number, cost: number, id: string | undefined): void;
+  charge(args: readonly number[], now: number, cost: number, id: string | undefined): void;
+  refund(args: readonly number[], now: number, charge: Charge): void;
 }
 
 export interface LedgerFactory {
   /** Doubles `look` writes, at most `maxCells`. */
   readonly facts: number;
   readonly open: () => Ledger;
+  /** Whether these facts are of an id charged before, so that the hit charges nothing that could be given back. */
+  readonly knows?: (facts: Float64Array) => boolean;
+  /** Throws a `ConfigError` for a cost or id this ledger can not keep. */
+  readonly validate?: (cost: number, id: string | undefined) => void;
 }
 
 /**

@@ -1,8 +1,15 @@
 import { describe, expect, it } from "vitest";
+import { concurrency } from "../algorithms/concurrency/concurrency.js";
+import { concurrencyVectors } from "../algorithms/concurrency/vectors.js";
 import { earrrl } from "../algorithms/earrrl/earrrl.js";
 import { earrrlVectors } from "../algorithms/earrrl/vectors.js";
 import { fixedWindow } from "../algorithms/fixed-window/fixed-window.js";
 import { fixedWindowVectors } from "../algorithms/fixed-window/vectors.js";
+import { slidingCounterVectors } from "../algorithms/sliding-counter/vectors.js";
+import { slidingLog } from "../algorithms/sliding-log/sliding-log.js";
+import { slidingLogVectors } from "../algorithms/sliding-log/vectors.js";
+import { tokenBucket } from "../algorithms/token-bucket/token-bucket.js";
+import { tokenBucketVectors } from "../algorithms/token-bucket/vectors.js";
 import type { Check } from "../check.js";
 import type { Verdict } from "../decision.js";
 import type { Limit } from "../limit.js";
@@ -17,11 +24,21 @@ export interface StoreContractOptions {
   ledgers?: boolean;
 }
 
-const constantVectors: readonly Vector[] = [...fixedWindowVectors, ...earrrlVectors];
-const ledgerVectors: readonly Vector[] = [];
+const constantVectors: readonly Vector[] = [
+  ...fixedWindowVectors,
+  ...slidingCounterVectors,
+  ...tokenBucketVectors,
+  ...earrrlVectors,
+];
+const ledgerVectors: readonly Vector[] = [...slidingLogVectors, ...concurrencyVectors];
 
 const start = 1_700_000_000_000;
 const perMinute = (limit: number) => fixedWindow({ limit, window: "1m" });
+const ledgerLimits = (limit: number) => [
+  slidingLog({ limit, window: "1m" }),
+  slidingLog({ limit, window: "1m", encoding: "list" }),
+  concurrency({ limit, leaseFor: "1m" }),
+];
 const perHour = (limit: number) => fixedWindow({ limit, window: "1h" });
 
 /** What every store promises. Run it with vitest on a store of your own. */
@@ -74,6 +91,17 @@ export function storeContract(name: string, options: StoreContractOptions): void
         limit: 20,
         remaining: 17,
       });
+    });
+
+    it("says of each check only what its own limit knows", async () => {
+      const { store } = await open();
+      const ask = async (limit: Limit) =>
+        (await store.decide([{ rule: limit.kind, key: "k", limit }]))[0] as Verdict;
+      expect(await ask(tokenBucket({ rate: "1 per second", burst: 5 }))).toMatchObject({ delayMs: 0 });
+      expect(await ask(earrrl({ rate: 1, halfLife: "10s" }))).toMatchObject({ estimate: 0 });
+      expect(Object.keys(await ask(perMinute(5)))).not.toEqual(
+        expect.arrayContaining([expect.stringMatching(/delayMs|estimate/)]),
+      );
     });
 
     it("charges all checks of a request or none", async () => {
@@ -211,6 +239,144 @@ export function storeContract(name: string, options: StoreContractOptions): void
       await store.forget([check("*")]);
       expect((await store.peek([check("b")]))[0]).toMatchObject({ remaining: 4 });
     });
+
+    it.skipIf(options.ledgers === false)("peek of a log or of leases changes nothing", async () => {
+      const { store, clock } = await open();
+      for (const limit of ledgerLimits(3)) {
+        const check = { rule: limit.kind, key: "k", limit };
+        await store.decide([check]);
+        clock.advance("1s");
+        await store.decide([check]);
+        for (const wait of ["1s", "58s", "1s", "1m"] as const) {
+          clock.advance(wait);
+          const seen = await store.peek([check]);
+          for (let i = 0; i < 3; i++) expect(await store.peek([check])).toEqual(seen);
+        }
+      }
+    });
+
+    it.skipIf(options.ledgers === false)(
+      "charges a log, leases and counters together or none of them",
+      async () => {
+        const { store } = await open();
+        for (const limit of [
+          slidingLog({ limit: 2, window: "1m" }),
+          concurrency({ limit: 2, leaseFor: "1m" }),
+        ]) {
+          const together = (): Check[] => [
+            { rule: limit.kind, key: "client", limit },
+            { rule: limit.kind, key: "client", limit: perHour(10) },
+            { rule: `${limit.kind}-elsewhere`, key: "other", limit: perHour(3) },
+          ];
+          const apart = () => store.decide([together()[2] as Check]);
+          await store.decide(together());
+          await store.decide(together());
+          expect((await store.decide(together())).map(({ allowed }) => allowed)).toEqual([false, true, true]);
+          expect((await store.peek(together())).map(({ remaining }) => remaining)).toEqual([0, 8, 1]);
+          await store.forget(together().slice(0, 2));
+          await apart();
+          expect((await store.decide(together())).map(({ allowed }) => allowed)).toEqual([true, true, false]);
+          expect((await store.peek(together())).map(({ remaining }) => remaining)).toEqual([2, 10, 0]);
+        }
+      },
+    );
+
+    it.skipIf(options.ledgers === false)(
+      "a retried id that is refused elsewhere keeps what it was charged",
+      async () => {
+        const { store } = await open();
+        for (const limit of [
+          slidingLog({ limit: 5, window: "1m" }),
+          concurrency({ limit: 5, leaseFor: "1m" }),
+        ]) {
+          const ask = (id: string): Check[] => [
+            { rule: limit.kind, key: "client", limit, id },
+            { rule: `${limit.kind}-elsewhere`, key: "other", limit: perHour(1), id },
+          ];
+          await store.decide(ask("a"));
+          expect((await store.decide(ask("a"))).map(({ allowed }) => allowed)).toEqual([true, false]);
+          expect((await store.decide(ask("b"))).map(({ allowed }) => allowed)).toEqual([true, false]);
+          expect((await store.peek(ask("a"))).map(({ remaining }) => remaining)).toEqual([4, 0]);
+        }
+      },
+    );
+
+    it.skipIf(options.ledgers === false)("a shadow log counts as if it could refuse", async () => {
+      const { store } = await open();
+      const checks = (): Check[] => [
+        { rule: "shade", key: "k", limit: slidingLog({ limit: 1, window: "1m" }), shadow: true },
+        { rule: "real", key: "k", limit: perMinute(2) },
+      ];
+      await store.decide(checks());
+      expect((await store.decide(checks())).map(({ allowed }) => allowed)).toEqual([false, true]);
+      expect((await store.decide(checks())).map(({ allowed }) => allowed)).toEqual([false, false]);
+    });
+
+    it.skipIf(options.ledgers === false)(
+      "forget drops log, leases and hold of a key, and no other's",
+      async () => {
+        const { store } = await open();
+        for (const limit of ledgerLimits(5)) {
+          const check = (key: string): Check => ({ rule: limit.kind, key, limit });
+          await store.decide([check("a")]);
+          await store.decide([check("b")]);
+          await store.hold(limit.kind, "a", 60_000);
+          await store.forget([check("a")]);
+          expect((await store.peek([check("a")]))[0]).toMatchObject({ allowed: true, remaining: 5 });
+          expect((await store.peek([check("b")]))[0]).toMatchObject({ allowed: true, remaining: 4 });
+        }
+      },
+    );
+
+    it.skipIf(options.ledgers === false)(
+      "of many that ask a log at once exactly the limit passes",
+      async () => {
+        const { store } = await open();
+        for (const limit of ledgerLimits(5)) {
+          const answers = await Promise.all(
+            Array.from({ length: 200 }, () => store.decide([{ rule: limit.kind, key: "k", limit }])),
+          );
+          expect(answers.filter(([verdict]) => verdict?.allowed)).toHaveLength(5);
+        }
+      },
+    );
+
+    it.skipIf(options.ledgers === false)("counts hostile keys and ids apart in logs and leases", async () => {
+      const { store } = await open();
+      for (const limit of ledgerLimits(2)) {
+        for (const key of hostileKeys) {
+          expect((await store.decide([{ rule: limit.kind, key, limit }]))[0]?.remaining).toBe(1);
+        }
+      }
+      const ids = hostileKeys.filter((id) => id.length <= 256 && !/\p{Surrogate}/u.test(id));
+      for (const limit of [
+        slidingLog({ limit: 50, window: "1m" }),
+        concurrency({ limit: 50, leaseFor: "1m" }),
+      ]) {
+        for (const [i, id] of [...ids, ...ids].entries()) {
+          const [verdict] = await store.decide([{ rule: "ids", key: "k", limit, id }]);
+          expect(verdict?.remaining).toBe(50 - Math.min(i + 1, ids.length));
+        }
+      }
+    });
+
+    it.skipIf(options.ledgers === false)(
+      "refuses by name a cost or id that a list can not keep, and half a slot",
+      async () => {
+        const { store } = await open();
+        const list = { rule: "r", key: "k", limit: slidingLog({ limit: 5, window: "1m", encoding: "list" }) };
+        const leases = { rule: "s", key: "k", limit: concurrency({ limit: 5, leaseFor: "1m" }) };
+        await expect(async () => store.decide([{ ...list, cost: 2 }])).rejects.toThrow(
+          /^cost: .*TG_ENCODING/,
+        );
+        await expect(async () => store.decide([{ ...list, id: "a" }])).rejects.toThrow(/^id: .*TG_ENCODING/);
+        await expect(async () => store.decide([{ ...leases, cost: 0.5 }])).rejects.toThrow(
+          /^cost: .*TG_SLOTS/,
+        );
+        expect((await store.peek([list]))[0]?.remaining).toBe(5);
+        expect((await store.peek([leases]))[0]?.remaining).toBe(5);
+      },
+    );
 
     it("counts hostile keys apart and survives them", async () => {
       const { store } = await open();

@@ -18,6 +18,8 @@ export interface VectorStep {
   readonly act?: "consume" | "peek" | "refund" | "hold" | "forget";
   readonly cost?: number;
   readonly id?: string;
+  /** In this step only: the limit as it is after a change of its numbers. */
+  readonly limit?: Limit;
   readonly chargedAt?: number;
   readonly resetAfterMs?: number;
   readonly forMs?: number;
@@ -36,8 +38,8 @@ export async function playVector(
   const played: { step: VectorStep; index: number; verdict: Verdict }[] = [];
   for (const [index, step] of vector.steps.entries()) {
     clock.set(step.at);
-    const { cost = 1, id } = step;
-    const check: Check = { ...place, limit: vector.limit, cost, ...(id !== undefined && { id }) };
+    const { cost = 1, id, limit = vector.limit } = step;
+    const check: Check = { ...place, limit, cost, ...(id !== undefined && { id }) };
     for (let i = 0; i < (step.times ?? 1); i++) {
       if (step.act === "refund") await store.refund([chargeOf(check, step)]);
       else if (step.act === "hold") await store.hold(place.rule, place.key, step.forMs ?? 1000);

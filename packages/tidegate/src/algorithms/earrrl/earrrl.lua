@@ -1,18 +1,19 @@
 -- earrrl: refuses while the estimated recent rate is above the limit; counts refused hits too.
--- a      rate (per second), lambda (per millisecond), overage
+-- a      rate (per second), lambda (per millisecond), overage, so few hits are forgotten
 -- cells  N (hits, decayed), T (time of the last hit)
 -- The same arithmetic as earrrl.ts, in the same order.
 twin("earrrl", function()
   local function decayed(a, now, hits, last)
-    if now > last then
-      return hits * exp(-a[2] * (now - last)), now
+    local elapsed = now - last
+    if elapsed > 0 then
+      hits, last = hits * exp(-a[2] * elapsed), now
     end
-    return hits, last
+    return (hits > a[4] or elapsed < 1000) and hits or 0, last
   end
 
-  -- When the estimate of so many hits at `last` has become negligible.
+  -- When so many hits at `last` are forgotten.
   local function ends(a, now, hits, last)
-    return max(now + 1000, last + log(hits * (a[2] * 1000) / (a[1] * 1e-6)) / a[2])
+    return max(now + 1000, last + log(hits / a[4]) / a[2])
   end
 
   return {

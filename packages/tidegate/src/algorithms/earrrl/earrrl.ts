@@ -3,6 +3,7 @@ import { costOf } from "../../check.js";
 import { type Duration, parseDuration, parseRate, type RateText } from "../../duration.js";
 import { ConfigError, shown } from "../../errors.js";
 import { type Limit, type Reading, type Ruling, rejectUnknownOptions } from "../../limit.js";
+import { soonest } from "../soonest.js";
 
 export interface EarrrlOptions {
   /** Requests per second, or a text such as `"30 per minute"`. */
@@ -15,13 +16,19 @@ export interface EarrrlOptions {
 
 /** Lua's exp and V8's differ in the last bit; this much more than the rate is still the rate. */
 const tolerance = 1 + 1e-12;
-/** Below this share of the rate an estimate is as good as none. */
+/** A hit faded to this share is forgotten, sooner only where that much would be more than this share of the rate. */
 const negligible = 1e-6;
 
 /**
  * EARRRL, the estimated average recent request rate limiter: refuses while the estimate of a client's recent rate is
  * above `rate`, and counts refused calls too, so a flooding client is held until it calms down.
- * Worst-case burst from rest: floor(rate / lambda) + 1 at once, lambda = ln 2 / halfLife. State: N and T, 16 bytes.
+ * Worst-case burst: floor(rate / lambda) + 1 at once from rest, lambda = ln 2 / halfLife; in any stretch d at most
+ * (rate + lambda) · (d + 1 / lambda). State: N and T, 16 bytes. Refused calls count `overage` of their cost.
+ *
+ * `earrrl({ rate: 0.5, halfLife: "10s" })`: 8 calls pass at once. A client that keeps sending one a second is let in for
+ * its first 11 and then refused for as long as it goes on; 10.5 s after it stops, it is let in again. Who sends steadily
+ * more than lambda / ln(1 + overage · lambda / rate) a second, a little over rate / overage, is locked out for as long
+ * as he does; README.md has what passes below that.
  */
 export function earrrl(options: EarrrlOptions): Limit {
   rejectUnknownOptions(options, ["rate", "halfLife", "overage"], "earrrl");
@@ -30,11 +37,15 @@ export function earrrl(options: EarrrlOptions): Limit {
   const overage = parseOverage(options.overage);
   const lambda = Math.LN2 / halfLifeMs;
   const perSecond = lambda * 1000;
+  /** So few hits are none, whether a store has dropped them yet or not. It hardly ever depends on the rate, which may change. */
+  const forgotten = negligible * Math.min(1, rate / perSecond);
 
   /** The hits that still weigh at `now`. An entry's time never runs backwards. */
   function decayed(cells: Float64Array, at: number, now: number): number {
     const elapsed = now - (cells[at + 1] as number);
-    return elapsed > 0 ? (cells[at] as number) * Math.exp(-lambda * elapsed) : (cells[at] as number);
+    const hits = elapsed > 0 ? (cells[at] as number) * Math.exp(-lambda * elapsed) : (cells[at] as number);
+    // Within a second even a millionth of a call is kept, so that many of them add up.
+    return hits > forgotten || elapsed < 1000 ? hits : 0;
   }
 
   /** Until the estimate has fallen to `level`, from `now`; a clock set back must first catch up. */
@@ -46,7 +57,7 @@ export function earrrl(options: EarrrlOptions): Limit {
     kind: "earrrl",
     id: `ea:${halfLifeMs}`,
     cells: 2,
-    args: [rate, lambda, overage],
+    args: [rate, lambda, overage, forgotten],
     limit: Math.floor((rate / perSecond) * tolerance) + 1,
     windowMs: 1 / lambda,
     refusedWeight: overage,
@@ -70,8 +81,14 @@ export function earrrl(options: EarrrlOptions): Limit {
       const over = estimate > rate * tolerance;
       reading.remaining = over ? 0 : Math.floor((rate / perSecond) * tolerance - hits) + 1;
       reading.resetAfterMs = waitUntil(rate * 0.01, estimate, lagMs);
-      reading.retryAfterMs = over ? Math.ceil(waitUntil(rate, estimate, lagMs)) : 0;
-      reading.expiresAt = now + Math.max(1000, waitUntil(rate * negligible, estimate, lagMs));
+      reading.retryAfterMs = over
+        ? soonest(
+            waitUntil(rate * tolerance, estimate, lagMs),
+            waitUntil(rate, estimate, lagMs),
+            (waitMs) => decayed(cells, at, now + waitMs) * perSecond <= rate * tolerance,
+          )
+        : 0;
+      reading.expiresAt = now + Math.max(1000, waitUntil(forgotten * perSecond, estimate, lagMs));
     },
 
     refund(cells: Float64Array, at: number, now: number, charge: Charge): void {
@@ -81,8 +98,7 @@ export function earrrl(options: EarrrlOptions): Limit {
     },
 
     pressure(cells: Float64Array, at: number, now: number): number {
-      const share = (decayed(cells, at, now) * perSecond) / rate;
-      return share < negligible ? 0 : share;
+      return (decayed(cells, at, now) * perSecond) / rate;
     },
   });
 }

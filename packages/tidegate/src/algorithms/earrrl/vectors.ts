@@ -95,4 +95,56 @@ export const earrrlVectors: readonly Vector[] = [
       { at: start + 10_000, act: "peek", expect: { estimate: 0, remaining: 8, resetAfterMs: 0 } },
     ],
   },
+  {
+    title: "a fraction of a call weighs a fraction, refused or not",
+    limit: earrrl({ rate: 0.5, halfLife: "10s", overage: 0.5 }),
+    steps: [
+      { at: start, cost: 7.5, expect: { allowed: true, remaining: 0 } },
+      { at: start, cost: 0.5, expect: { allowed: false, estimate: 7.5 * lambda * 1000 } },
+      { at: start, act: "peek", expect: { allowed: false, estimate: 7.75 * lambda * 1000 } },
+    ],
+  },
+  {
+    title: "a half-life of one millisecond limits, and forgets",
+    limit: earrrl({ rate: 1000, halfLife: 1 }),
+    steps: [
+      { at: start, expect: { allowed: true, limit: 2, remaining: 1 } },
+      { at: start, expect: { allowed: true, remaining: 0 } },
+      { at: start, expect: { allowed: false, estimate: 2000 * Math.LN2, retryAfterMs: 2 } },
+      { at: start + 1, act: "peek", expect: { allowed: false, estimate: 1500 * Math.LN2 } },
+      { at: start + 2, expect: { allowed: true, estimate: 750 * Math.LN2 } },
+    ],
+  },
+  {
+    title: "a half-life of 400 days limits, and forgets",
+    limit: earrrl({ rate: "1 per 400d", halfLife: "400d" }),
+    steps: [
+      { at: start, times: 2, expect: { allowed: true, limit: 2 } },
+      {
+        at: start,
+        expect: { allowed: false, retryAfterMs: Math.ceil(Math.log2(3 * Math.LN2) * 34_560_000_000) },
+      },
+      { at: start + 34_560_000_000, act: "peek", expect: { allowed: false } },
+      { at: start + 36_600_000_000, act: "peek", expect: { allowed: true } },
+    ],
+  },
+  {
+    title: "a clock an hour ahead forgets what an hour forgets",
+    limit: earrrl({ rate: 0.5, halfLife: "30m" }),
+    steps: [
+      { at: start, cost: 4000, expect: { allowed: true } },
+      {
+        at: start + 3_600_000,
+        expect: { allowed: true, estimate: 1000 * (Math.LN2 / 1800), remaining: 298 },
+      },
+    ],
+  },
+  {
+    title: "calls of next to nothing add up",
+    limit: earrrl({ rate: 0.5, halfLife: "10s" }),
+    steps: [
+      { at: start, cost: 1e-7, times: 5 },
+      { at: start, act: "peek", expect: { allowed: true, estimate: 5e-7 * lambda * 1000 } },
+    ],
+  },
 ];

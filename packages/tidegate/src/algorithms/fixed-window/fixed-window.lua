@@ -11,7 +11,7 @@ twin("fixed-window", function()
     end,
 
     step = function(a, now, cost, ends, count)
-      if ends <= now then
+      if ends <= now or count == 0 then
         if a[4] == 1 then
           ends = now + a[2]
         else
@@ -20,7 +20,7 @@ twin("fixed-window", function()
         count = 0
       end
       local sum = count + cost
-      return not exceeds(sum, a[1]), ends, ends, sum, nil, ends, ends, sum
+      return sum <= a[1] or not exceeds(sum, a[1]), ends, ends, sum, nil, ends, ends, sum
     end,
 
     refund = function(a, now, cost, at, reset, ends, count)

@@ -24,8 +24,11 @@ export interface FixedWindowOptions {
 }
 
 /**
- * So many per window. Worst-case burst: 2N around a boundary when aligned to the epoch, 2N - 1 from the first hit.
- * State: the window's end and the count, 16 bytes. Refused calls count only with `countRefused`.
+ * So many per window. Worst-case burst: 2N in an instant around a boundary when aligned to the epoch, 2N - 1 from the
+ * first hit. State: the window's end and the count, 16 bytes. Refused calls count only with `countRefused`.
+ *
+ * `fixedWindow({ limit: 300, window: "5m" })`: at 15:31:03 the window is 15:30 to 15:35. The 300th call passes with 0
+ * remaining; the 301st is refused until 15:35, when 300 are there again.
  */
 export function fixedWindow(options: FixedWindowOptions): Limit {
   rejectUnknownOptions(options, ["limit", "window", "align", "offset", "countRefused"], "fixedWindow");
@@ -53,7 +56,8 @@ export function fixedWindow(options: FixedWindowOptions): Limit {
     step(cells: Float64Array, at: number, now: number, cost: number, ruling: Ruling): void {
       let end = cells[at] as number;
       let count = cells[at + 1] as number;
-      if (end <= now) {
+      // A window emptied by refunds was never begun.
+      if (end <= now || count === 0) {
         end = endOf(now);
         count = 0;
       }

@@ -1,4 +1,5 @@
 import { type Ledger, type Limit, maxCells } from "../../limit.js";
+import type { Candidate } from "./table.js";
 
 /** The ledgers (logs, leases) of the memory store, by name, with a way to drop the one that matters least. */
 export class Shelf {
@@ -36,19 +37,19 @@ export class Shelf {
     }
   }
 
-  evict(now: number): boolean {
-    let victim: Place | undefined;
-    let lowest = Number.POSITIVE_INFINITY;
-    for (let i = 0; i < 8 && lowest > 0 && this.count > 0; i++) {
+  /** The ledger of lowest pressure among a few, anywhere. There must be one. */
+  weakest(now: number): Candidate {
+    let weakest = this.#any();
+    let lowest = this.#pressure(weakest, now);
+    for (let i = 1; i < sampleSize && lowest > 0; i++) {
       const place = this.#any();
       const pressure = this.#pressure(place, now);
       if (pressure < lowest) {
         lowest = pressure;
-        victim = place;
+        weakest = place;
       }
     }
-    if (victim !== undefined) this.remove(victim.name);
-    return victim !== undefined;
+    return { pressure: lowest, drop: () => this.remove(weakest.name) };
   }
 
   #dropIfIdle(now: number): void {
@@ -62,7 +63,7 @@ export class Shelf {
   }
 
   #pressure({ ledger, limit }: Place, now: number): number {
-    ledger.look(this.#facts, now, 1, undefined);
+    ledger.look(limit.args, this.#facts, now, 1, undefined);
     return limit.pressure(this.#facts, 0, now);
   }
 }
@@ -73,3 +74,5 @@ interface Place {
   readonly limit: Limit;
   index: number;
 }
+
+const sampleSize = 4;

@@ -1,190 +1,146 @@
 import type { Limit } from "../../limit.js";
+import { fullest, Segment } from "./segment.js";
+
+/** Whose records these are, and so what they weigh. */
+export interface Owner {
+  readonly limit: Pick<Limit, "pressure">;
+}
+
+/** A record that could be dropped. */
+export interface Candidate {
+  readonly pressure: number;
+  drop(): void;
+}
 
 /**
- * Constant-size states in typed arrays, found by a 64-bit hash. A record is one stretch of memory: the hash, its
- * owner, the cells. Records lie in segments that grow one by one, so no growth ever moves more than a few thousand.
+ * Constant-size states, found by a 64-bit hash. They lie in segments, chosen by the low bits of the hash's high half.
+ * A full segment drops what has expired, or else splits: growing moves some hundred records at a time, and leaves no
+ * garbage behind. Segments differ in capacity, so that they do not all split at once.
  */
 export class Table {
   count = 0;
-  /** Changes whenever records may have moved: an offset found before is then stale. */
+  /** Changes whenever records may have moved: what was found before is then stale. */
   version = 0;
-  /** Set by `find` and `insert`: where the offset they answer points into. */
-  cells: Float64Array;
-  readonly #stride: number;
-  readonly #shift: number;
-  readonly #segments: Segment[];
-  readonly #owners: readonly { limit: Pick<Limit, "pressure"> }[];
+  readonly owners: Owner[] = [];
+  readonly cellsPerRecord: number;
+  /** Two to the power of the greatest depth; a segment of lesser depth stands in it several times. */
+  #directory: Segment[];
 
-  constructor(
-    cellsPerRecord: number,
-    expected: number,
-    owners: readonly { limit: Pick<Limit, "pressure"> }[],
-  ) {
-    this.#stride = headDoubles + cellsPerRecord;
-    const bits = Math.min(12, Math.max(2, Math.ceil(Math.log2(expected / recordsPerSegment))));
-    this.#shift = 32 - bits;
-    this.#segments = Array.from({ length: 1 << bits }, () => new Segment(this.#stride, smallest));
-    this.#owners = owners;
-    this.cells = (this.#segments[0] as Segment).doubles;
+  constructor(cellsPerRecord: number) {
+    this.cellsPerRecord = cellsPerRecord;
+    this.#directory = [new Segment(cellsPerRecord, smallest, 0)];
   }
 
-  /** The offset of the record's first cell in `cells`, or -1. */
-  find(low: number, high: number): number {
-    const segment = this.#segments[high >>> this.#shift] as Segment;
-    const { words, capacity } = segment;
-    const stride = this.#stride;
-    let slot = (low * (capacity * perWord)) | 0;
-    for (;;) {
-      const word = slot * stride * 2;
-      if (words[word + 2] === 0) return -1;
-      if (words[word] === low && words[word + 1] === high) {
-        this.cells = segment.doubles;
-        return slot * stride + headDoubles;
-      }
-      if (++slot === capacity) slot = 0;
-    }
+  get hasRoomForOwner(): boolean {
+    return this.owners.length < maxOwners;
   }
 
-  /** Adds a record with zeroed cells, which must not be there yet, for `owners[owner]`. */
+  /** The segment where records of this hash lie. */
+  segmentOf(high: number): Segment {
+    const directory = this.#directory;
+    return directory[high & (directory.length - 1)] as Segment;
+  }
+
+  /** Adds a record, which must not be there yet, for `owners[owner]`. Answers where its cells begin in its segment's. */
   insert(low: number, high: number, owner: number, now: number): number {
-    const at = high >>> this.#shift;
-    let segment = this.#segments[at] as Segment;
-    if (segment.count + 1 > segment.capacity * fullest) segment = this.#rebuild(at, now);
-    const slot = segment.free(low, this.#stride);
-    const word = slot * this.#stride * 2;
-    segment.words[word] = low;
-    segment.words[word + 1] = high;
-    segment.words[word + 2] = owner + 1;
-    const offset = slot * this.#stride + headDoubles;
-    segment.doubles.fill(0, offset, offset + this.#stride - headDoubles);
-    segment.count++;
+    while (this.segmentOf(high).isFull) this.#relieve(high, now);
     this.count++;
     this.version++;
-    this.cells = segment.doubles;
-    return offset;
+    return this.segmentOf(high).add(low, high, owner);
   }
 
-  remove(low: number, high: number): boolean {
-    const offset = this.find(low, high);
-    if (offset < 0) return false;
-    this.#removeSlot(this.#segments[high >>> this.#shift] as Segment, (offset - headDoubles) / this.#stride);
-    return true;
+  remove(low: number, high: number): void {
+    const segment = this.segmentOf(high);
+    const offset = segment.find(low, high);
+    if (offset >= 0) this.#removeSlot(segment, segment.slotOf(offset));
   }
 
-  /** Drops the record of lowest pressure among a sample. Answers whether it found one to drop. */
-  evict(now: number): boolean {
+  /** The record of lowest pressure among a few neighbours, anywhere. There must be one. */
+  weakest(now: number): Candidate {
     const segment = this.#anySegment();
-    if (segment === undefined) return false;
-    let victim = -1;
+    let slot = Math.floor(Math.random() * segment.capacity);
+    let weakest = -1;
     let lowest = Number.POSITIVE_INFINITY;
-    let slot = (Math.random() * segment.capacity) | 0;
-    for (let seen = 0, tries = 0; seen < sampleSize && tries < segment.capacity; tries++) {
-      const pressure = this.#pressure(segment, slot, now);
-      if (pressure >= 0) {
+    for (let seen = 0, looked = 0; seen < sampleSize && looked < segment.capacity; looked++) {
+      if (!segment.isEmpty(slot)) {
         seen++;
+        const pressure = this.#pressure(segment, slot, now);
         if (pressure < lowest) {
           lowest = pressure;
-          victim = slot;
+          weakest = slot;
         }
-        if (pressure === 0) break;
       }
       if (++slot === segment.capacity) slot = 0;
     }
-    if (victim < 0) return false;
-    this.#removeSlot(segment, victim);
-    return true;
+    return { pressure: lowest, drop: () => this.#removeSlot(segment, weakest) };
   }
 
-  /** A segment with records in it, each about as likely as its share. */
-  #anySegment(): Segment | undefined {
-    if (this.count === 0) return undefined;
+  #anySegment(): Segment {
     for (;;) {
-      const segment = this.#segments[(Math.random() * this.#segments.length) | 0] as Segment;
+      const segment = this.#directory[Math.floor(Math.random() * this.#directory.length)] as Segment;
       if (segment.count > 0) return segment;
     }
   }
 
-  /** -1 for an empty slot. */
   #pressure(segment: Segment, slot: number, now: number): number {
-    const owner = segment.words[slot * this.#stride * 2 + 2] as number;
-    if (owner === 0) return -1;
-    return (this.#owners[owner - 1] as { limit: Pick<Limit, "pressure"> }).limit.pressure(
-      segment.doubles,
-      slot * this.#stride + headDoubles,
-      now,
-    );
+    const owner = this.owners[segment.ownerOf(slot)] as Owner;
+    return owner.limit.pressure(segment.cells, segment.offsetOf(slot), now);
   }
 
-  /** Leaves behind what no longer says anything, and makes room for as much again as is due. */
-  #rebuild(at: number, now: number): Segment {
-    const old = this.#segments[at] as Segment;
-    const stride = this.#stride;
-    let live = 0;
-    for (let slot = 0; slot < old.capacity; slot++) if (this.#pressure(old, slot, now) > 0) live++;
-    const capacity = Math.max(smallest, Math.ceil(((live + 1) / fullest) * growth));
-    const fresh = new Segment(stride, capacity);
-    for (let slot = 0; slot < old.capacity; slot++) {
-      if (!(this.#pressure(old, slot, now) > 0)) continue;
-      const from = slot * stride;
-      const target = fresh.free(old.words[from * 2] as number, stride);
-      fresh.doubles.set(old.doubles.subarray(from, from + stride), target * stride);
-    }
-    fresh.count = live;
-    this.count += live - old.count;
-    this.#segments[at] = fresh;
-    return fresh;
-  }
-
-  /** Closes the gap, so that every record stays reachable from where its hash points. */
   #removeSlot(segment: Segment, slot: number): void {
-    const { words, doubles, capacity } = segment;
-    const stride = this.#stride;
-    let gap = slot;
-    let next = slot;
-    for (;;) {
-      if (++next === capacity) next = 0;
-      const word = next * stride * 2;
-      if (words[word + 2] === 0) break;
-      const home = ((words[word] as number) * (capacity * perWord)) | 0;
-      const movable = gap <= next ? home <= gap || home > next : home <= gap && home > next;
-      if (movable) {
-        doubles.copyWithin(gap * stride, next * stride, (next + 1) * stride);
-        gap = next;
-      }
-    }
-    words[gap * stride * 2 + 2] = 0;
-    segment.count--;
+    segment.remove(slot);
     this.count--;
     this.version++;
   }
-}
 
-class Segment {
-  count = 0;
-  readonly capacity: number;
-  readonly doubles: Float64Array;
-  readonly words: Uint32Array;
-
-  constructor(stride: number, capacity: number) {
-    this.capacity = capacity;
-    const memory = new ArrayBuffer(capacity * stride * 8);
-    this.doubles = new Float64Array(memory);
-    this.words = new Uint32Array(memory);
+  /** Makes room in a full segment. */
+  #relieve(high: number, now: number): void {
+    const segment = this.segmentOf(high);
+    const before = segment.count;
+    this.#dropExpired(segment, now);
+    if (segment.count <= before * worthKeeping) return;
+    if (segment.capacity < fullSize) this.#enlarge(segment, high);
+    else this.#split(segment, high);
   }
 
-  /** The empty slot where a record of this hash belongs. */
-  free(low: number, stride: number): number {
-    let slot = (low * (this.capacity * perWord)) | 0;
-    while (this.words[slot * stride * 2 + 2] !== 0) if (++slot === this.capacity) slot = 0;
-    return slot;
+  #dropExpired(segment: Segment, now: number): void {
+    for (let slot = 0; slot < segment.capacity; slot++) {
+      // What a removal pulls into this slot is looked at too.
+      while (!segment.isEmpty(slot) && this.#pressure(segment, slot, now) === 0)
+        this.#removeSlot(segment, slot);
+    }
+  }
+
+  /** Only the first segment begins small. */
+  #enlarge(segment: Segment, high: number): void {
+    const larger = new Segment(this.cellsPerRecord, segment.capacity * 2, segment.depth);
+    segment.moveTo(larger, 0);
+    this.#enter(larger, high);
+  }
+
+  #split(segment: Segment, high: number): void {
+    const bit = 1 << segment.depth;
+    if (bit === this.#directory.length) this.#directory = this.#directory.concat(this.#directory);
+    segment.depth++;
+    const needed = Math.ceil(segment.countWith(bit) / fullest);
+    const capacity = Math.max(needed, Math.floor(fullSize * 2 ** Math.random()));
+    const sibling = new Segment(this.cellsPerRecord, capacity, segment.depth);
+    segment.moveTo(sibling, bit);
+    this.#enter(sibling, high | bit);
+  }
+
+  /** Puts a segment wherever hashes that agree with `high` in its depth look for it. */
+  #enter(segment: Segment, high: number): void {
+    const step = 1 << segment.depth;
+    for (let i = high & (step - 1); i < this.#directory.length; i += step) this.#directory[i] = segment;
   }
 }
 
-/** A record's head: hash (two words), owner + 1 (0 = empty), one word spare. */
-const headDoubles = 2;
-const perWord = 2 ** -32;
-const recordsPerSegment = 4096;
 const smallest = 8;
-const fullest = 0.85;
-const growth = 1.3;
-const sampleSize = 8;
+/** Records a segment has room for before it splits: this many to twice as many. */
+const fullSize = 1024;
+/** When dropping what has expired leaves more than this share, a segment grows all the same. */
+const worthKeeping = 0.75;
+const sampleSize = 4;
+/** An owner's number takes 16 bits. */
+const maxOwners = 2 ** 16;

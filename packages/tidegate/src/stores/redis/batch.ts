@@ -2,6 +2,7 @@ import { type Charge, type Check, costOf, verdictOf } from "../../check.js";
 import type { Verdict } from "../../decision.js";
 import { StoreError } from "../../errors.js";
 import { type Limit, maxCells, Reading, Ruling } from "../../limit.js";
+import { keyText } from "../packed/key-text.js";
 import { type Group, groupsOf, noLimits, type Plan } from "./plan.js";
 
 /** What the script is asked to do. The numbers are its modes. */
@@ -97,7 +98,7 @@ export function writeRequests(
     run.count++;
     for (const group of request.groups) {
       addKeys(call.keys, group, keyOf);
-      if (group.first.id !== undefined) call.ids.push(group.first.id);
+      if (group.first.id !== undefined) call.ids.push(keyText(group.first.id));
     }
   }
   const input = Buffer.allocUnsafe(bytes);
@@ -144,7 +145,7 @@ export function writeRefund(charges: readonly Charge[], keyOf: KeyOf, now: numbe
   let at = writeHead(input, Mode.refund, call.keys, plans, now, notAfter);
   for (const group of groups) {
     const first = group.first as Charge;
-    if (first.id !== undefined) call.ids.push(first.id);
+    if (first.id !== undefined) call.ids.push(keyText(first.id));
     at = input.writeUInt16LE(group.plan.index, at);
     at = input.writeUInt8(flagsOf(first), at);
     at = input.writeDoubleLE(first.at ?? Number.NaN, at);

@@ -3,7 +3,7 @@ import type { Clock } from "../../clock.js";
 import { Deadlines } from "../../deadlines.js";
 import type { Verdict } from "../../decision.js";
 import { ConfigError, StoreError, shown } from "../../errors.js";
-import { rejectUnknownOptions } from "../../limit.js";
+import { type Limit, rejectUnknownOptions } from "../../limit.js";
 import type { Store, Terms } from "../../store.js";
 import { keyText } from "../packed/key-text.js";
 import {
@@ -60,8 +60,9 @@ export function redisStore(options: RedisStoreOptions): RedisStore {
   );
 }
 
-/** So many requests share one call at most: Redis does nothing else while a script runs. */
+/** So many requests, and checks in all of them, share one call at most: Redis does nothing else while a script runs. */
 const batchSize = 128;
+const batchChecks = 1024;
 
 interface Waiting {
   readonly mode: typeof Mode.decide | typeof Mode.peek;
@@ -92,6 +93,7 @@ class RedisStoreOverScript implements RedisStore {
   #lastRule = "";
   #lastRuleText = "";
   #waiting: Waiting[] = [];
+  #waitingChecks = 0;
 
   constructor(
     connection: Connection,
@@ -104,6 +106,11 @@ class RedisStoreOverScript implements RedisStore {
     this.#clock = clock;
     this.#warn = warn;
     connection.onBreak(() => this.#inFlight.forEach(voidCall));
+  }
+
+  /** Planning throws for a limit without a Lua twin. */
+  accept(limit: Limit): void {
+    requestOf([{ rule: "accept", key: "accept", limit }]);
   }
 
   decide(checks: readonly Check[], terms?: Terms): Promise<Verdict[]> {
@@ -136,22 +143,24 @@ class RedisStoreOverScript implements RedisStore {
     );
   }
 
-  async forget(checks: readonly Check[]): Promise<void> {
+  async forget(checks: readonly Check[], terms?: Terms): Promise<void> {
     for (const check of checks) validateKey(check.key);
+    if (checks.length === 0) return;
     const together = this.#connection.isCluster ? byKey(checks) : [checks];
-    await Promise.all(
-      together.map((some) => {
-        const keys = new Set<string>();
-        for (const check of some) {
-          const key = this.#keyOf(check.rule, check.key);
-          keys.add(key);
-          if (check.limit.ledger !== undefined) keys.add(ledgerKey(key, check.limit));
-        }
-        return keys.size === 0
-          ? undefined
-          : this.#connection.command(["UNLINK", ...keys], keys.values().next().value);
-      }),
-    );
+    const dropped = Promise.all(together.map((some) => this.#drop(some)));
+    await this.#inTime(dropped, terms?.deadlineMs).catch((error) => {
+      throw storeFailure(error);
+    });
+  }
+
+  #drop(checks: readonly Check[]): Promise<unknown> {
+    const keys = new Set<string>();
+    for (const check of checks) {
+      const key = this.#keyOf(check.rule, check.key);
+      keys.add(key);
+      if (check.limit.ledger !== undefined) keys.add(ledgerKey(key, check.limit));
+    }
+    return this.#connection.command(["UNLINK", ...keys], keys.values().next().value);
   }
 
   #keyOf = (rule: string, key: string): string => {
@@ -174,8 +183,14 @@ class RedisStoreOverScript implements RedisStore {
     return new Promise((resolve, reject) => {
       const first = this.#waiting[0];
       if (first === undefined) queueMicrotask(() => this.#flush());
-      else if (this.#waiting.length === batchSize || first.mode !== mode || first.deadlineMs !== deadlineMs)
+      else if (
+        this.#waiting.length === batchSize ||
+        this.#waitingChecks + checks.length > batchChecks ||
+        first.mode !== mode ||
+        first.deadlineMs !== deadlineMs
+      )
         this.#flush();
+      this.#waitingChecks += checks.length;
       this.#waiting.push({ mode, request: requestOf(checks), deadlineMs, resolve, reject });
     });
   }
@@ -186,6 +201,7 @@ class RedisStoreOverScript implements RedisStore {
     const first = waiting[0];
     if (first === undefined) return;
     this.#waiting = [];
+    this.#waitingChecks = 0;
     try {
       const requests = waiting.map(({ request }) => request);
       const reply = await this.#run(
@@ -202,11 +218,11 @@ class RedisStoreOverScript implements RedisStore {
   }
 
   /**
-   * Keys of a cluster live apart: one call per key, in parallel. If one refuses, what the others charged is given back;
-   * until then another request may be refused wrongly, none is let through wrongly.
+   * Keys of a cluster live apart: one call per key, in parallel. If one refuses or fails, what the others charged is given
+   * back; until then another request may be refused wrongly, none is let through wrongly.
    */
   async #askCluster(mode: Waiting["mode"], checks: readonly Check[], deadlineMs: number): Promise<Verdict[]> {
-    const parts = await Promise.all(
+    const outcomes = await Promise.allSettled(
       byKey(checks).map(async (some) => {
         const request = requestOf(some);
         const reply = await this.#run(
@@ -216,14 +232,19 @@ class RedisStoreOverScript implements RedisStore {
         return { reply, findings: reply.next(request) };
       }),
     );
-    const passes = parts.every(({ findings }) => allPass(findings));
+    const parts = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
+    const failed = outcomes.find((outcome) => outcome.status === "rejected");
+    const passes = failed === undefined && parts.every(({ findings }) => allPass(findings));
     if (!passes && mode === Mode.decide) {
-      await this.refund(
-        parts
-          .filter(({ findings }) => allPass(findings))
-          .flatMap(({ findings, reply }) => givenBack(findings, reply.now)),
+      const charged = parts.filter(({ findings }) => allPass(findings));
+      const givingBack = this.refund(
+        charged.flatMap(({ findings, reply }) => givenBack(findings, reply.now)),
       );
+      // The answer is known: it waits for this as long as for the store, then goes out while this goes on.
+      if (failed === undefined) await this.#inTime(givingBack, deadlineMs).catch(() => {});
+      else givingBack.catch(() => {});
     }
+    if (failed !== undefined) throw failed.reason;
     const verdicts = new Map<Check, Verdict>();
     for (const { findings, reply } of parts) {
       verdictsOf(findings, reply.now, passes, mode === Mode.peek).forEach((verdict, i) => {
@@ -236,14 +257,20 @@ class RedisStoreOverScript implements RedisStore {
   /** Runs the script, or rejects by the deadline; what is still under way then has no effect. */
   #run(write: (notAfter: number) => Call, deadlineMs = Number.POSITIVE_INFINITY): Promise<Reply> {
     const attempt: Attempt = { began: performance.now(), deadlineMs, call: undefined };
-    if (deadlineMs === Number.POSITIVE_INFINITY) return this.#try(write, attempt);
-    return this.#deadlinesOf(deadlineMs).race(this.#try(write, attempt), () => attempt.call && voidCall(attempt.call));
+    return this.#inTime(this.#try(write, attempt), deadlineMs, () => attempt.call && voidCall(attempt.call));
+  }
+
+  #inTime<T>(answer: Promise<T>, deadlineMs = Number.POSITIVE_INFINITY, onLate?: () => void): Promise<T> {
+    return deadlineMs === Number.POSITIVE_INFINITY
+      ? answer
+      : this.#deadlinesOf(deadlineMs).race(answer, onLate);
   }
 
   async #try(write: (notAfter: number) => Call, attempt: Attempt): Promise<Reply> {
     if (!this.#serverClock.isKnown) await this.#introduce();
     for (;;) {
       const sentMs = performance.now();
+      if (sentMs - attempt.began >= attempt.deadlineMs) throw tooLate();
       const call = write(this.#serverClock.at(attempt.began + attempt.deadlineMs));
       attempt.call = call;
       this.#inFlight.add(call);
@@ -255,13 +282,14 @@ class RedisStoreOverScript implements RedisStore {
       } finally {
         this.#inFlight.delete(call);
       }
+      if (reply.isLate || this.#clock === undefined)
+        this.#serverClock.learn(reply.now, sentMs, performance.now());
       if (!reply.isLate) {
-        if (this.#clock === undefined) this.#serverClock.learn(reply.now, sentMs);
         if (reply.resets > 0) this.#countResets(reply.resets);
         return reply;
       }
-      if (isVoid(call) || performance.now() - attempt.began >= attempt.deadlineMs) throw tooLate();
-      this.#serverClock.relearn(reply.now, sentMs);
+      if (isVoid(call)) throw tooLate();
+      // Late while there was time: the server's clock was set forward. Nothing was counted, so it is sent again.
     }
   }
 
@@ -298,7 +326,8 @@ class RedisStoreOverScript implements RedisStore {
         this.#connection.command(["INFO", "memory"]).catch(() => ""),
       ]);
       const [seconds, micros] = time as [unknown, unknown];
-      this.#serverClock.learn(Number(String(seconds)) * 1000 + Number(String(micros)) / 1000, sentMs);
+      const serverMs = Number(String(seconds)) * 1000 + Number(String(micros)) / 1000;
+      this.#serverClock.learn(serverMs, sentMs, performance.now());
       this.#warnOfEviction(String(memory));
     } catch (error) {
       throw storeFailure(error);
@@ -319,7 +348,10 @@ class RedisStoreOverScript implements RedisStore {
 /** What a decision refused elsewhere must give back here: all but what a refused hit would have weighed. */
 function givenBack(findings: ReturnType<Reply["next"]>, at: number): Charge[] {
   return findings
-    .filter(({ allowed, check, cells }) => allowed && check.limit.refusedWeight < 1 && !check.limit.ledger?.knows?.(cells))
+    .filter(
+      ({ allowed, check, cells }) =>
+        allowed && check.limit.refusedWeight < 1 && !check.limit.ledger?.knows?.(cells),
+    )
     .map(({ check }) => ({ ...check, cost: costOf(check) * (1 - check.limit.refusedWeight), at }));
 }
 

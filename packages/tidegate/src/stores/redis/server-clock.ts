@@ -1,6 +1,6 @@
 /**
- * Where the server's clock stands, as far as replies tell. Used only to say until when a batch may still take effect,
- * so it errs to the late side: by at most one round trip.
+ * Where the server's clock stands, as far as replies tell. It says until when a call may still take effect, and errs to
+ * the early side by the time a reply travels: what runs later than that is not heard of in time anyway.
  */
 export class ServerClock {
   #aheadMs = Number.NaN;
@@ -14,16 +14,10 @@ export class ServerClock {
     return localMs + this.#aheadMs;
   }
 
-  /** The server ran something at `serverMs` that was sent at `sentMs`. */
-  learn(serverMs: number, sentMs: number): void {
-    const aheadMs = serverMs - sentMs;
-    // A faster round trip, or a clock set back, is taken at once; drift the other way slowly.
-    this.#aheadMs =
-      this.#aheadMs > aheadMs || !this.isKnown ? aheadMs : this.#aheadMs + (aheadMs - this.#aheadMs) / 64;
-  }
-
-  /** A batch was refused as late though it was not: the server's clock was set forward. */
-  relearn(serverMs: number, sentMs: number): void {
-    this.#aheadMs = serverMs - sentMs;
+  /** The server's clock stood at `serverMs` somewhere between `sentMs` and `receivedMs`. */
+  learn(serverMs: number, sentMs: number, receivedMs: number): void {
+    const least = serverMs - receivedMs;
+    const most = serverMs - sentMs;
+    this.#aheadMs = this.isKnown ? Math.min(Math.max(this.#aheadMs, least), most) : least;
   }
 }

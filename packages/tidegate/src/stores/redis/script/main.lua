@@ -142,7 +142,7 @@ local function rearrange(state, plan)
   return s, carried
 end
 
--- The numbers of the state at this place in the plan's layout, and what is carried behind them.
+-- The numbers of the state at this place in the plan's layout, what is carried behind them, and whether the state lay so.
 local function load(at, plan)
   local state = states[at]
   if not state then
@@ -155,7 +155,7 @@ local function load(at, plan)
       fits = fits and (not o or s[o - 1] == plan[i].tag)
     end
     if fits then
-      return s, ""
+      return s, "", true
     end
   end
   local s, carried = rearrange(state, plan)
@@ -230,7 +230,7 @@ local function judge(g, plan, cost, id)
   end
   local at = placeOf(KEYS[keyAt], keyAt)
   local state = states[at]
-  local s, carried = load(at, plan)
+  local s, carried, fits = load(at, plan)
   group.plan, group.at, group.keyAt, group.cost, group.id, group.s, group.carried = plan, at, keyAt, cost, id, s, carried
   local yes, no, free, passes, facts = group.yes, group.no, s[1] <= now, true, nil
   local bits, bit = states[at] and 1 or 0, 2
@@ -260,7 +260,7 @@ local function judge(g, plan, cost, id)
   reply[replied] = textOf(bits)
   if states[at] then
     replied = replied + 1
-    reply[replied] = #state == plan.size and carried == "" and state or pack(plan.format, unpack(s, 1, plan.width))
+    reply[replied] = fits and state or pack(plan.format, unpack(s, 1, plan.width))
   end
   if facts then
     replied = replied + 1

@@ -16,6 +16,9 @@ end
 -- Keys found corrupt or of a foreign type, and begun afresh by this batch.
 local resets = 0
 
+-- A time further ahead than this, twice the longest duration, is no time of ours.
+local farAhead = 630720000000
+
 -- A read of a key that may be of another type: nil if it is.
 local function tryRead(...)
   local found = redis.pcall(...)

@@ -1,11 +1,13 @@
 -- The commonest questions, as fast as Lua goes: no table is made for a request. The assembler writes both functions out
 -- for N = 1, 2, 3: what stands between @each and @end once per limit with its number for #, @{…} as a list with one item
--- per limit, @and{…} and @or{…} likewise, $# as the limit's bit in the reply.
+-- per limit, @and{…} and @or{…} likewise, @cells{…} as @{…} less its first item, $# as the limit's bit in the reply.
 
 -- One rule with N limits of two cells each (or one of three).
 unrolledLimits[N] = function(count, shape)
   local plan, cost, shadow = shape[1].plan, shape[1].cost, shape[1].shadow
   local format, size = plan.format, plan.size
+  -- The same without hold, end and first tag.
+  local cellsFormat = "<" .. sub(format, 6)
   --@each
   local step#, a#, tag#, slack#, counts# = plan[#].step, plan[#].args, plan[#].tag, plan[#].slack, plan[#].countsRefused
   --@end
@@ -13,6 +15,7 @@ unrolledLimits[N] = function(count, shape)
   for keyed = keyAt, keyAt + count - 1 do
     local at = isDistinct and keyed or placeOf(KEYS[keyed], keyed)
     local state, held, ends, carried = states[at], 0, 0, ""
+    local isInPlace = state ~= false
     --@each
     local t#, c#1, c#2, c#3 = tag#, 0, 0, 0
     --@end
@@ -23,7 +26,7 @@ unrolledLimits[N] = function(count, shape)
       if #state ~= size or @or{t# ~= tag#} then
         local s
         s, carried = load(at, plan)
-        held, ends = s[1], s[2]
+        held, ends, isInPlace = s[1], s[2], false
         --@each
         c#1, c#2, c#3 = s[plan[#].at], s[plan[#].at + 1], s[plan[#].at + 2]
         --@end
@@ -59,7 +62,10 @@ unrolledLimits[N] = function(count, shape)
         end
       end
       --@end
-      if isChanged then
+      if isChanged and isDistinct and not moved and isInPlace then
+        -- Only the cells differ: what stands before them stays, the key's expiry too.
+        call("SETRANGE", KEYS[at], "20", pack(cellsFormat, @cells{tag#, c#1, c#2}, c13))
+      elseif isChanged then
         keep(at, pack(format, held, ends, @{tag#, c#1, c#2}, c13) .. carried, moved and ends)
       end
     end
@@ -81,6 +87,7 @@ unrolledRules[N] = function(count, shape)
     local at#, held#, ends#, t#, c#1, c#2, carried# = isDistinct and at or placeOf(KEYS[at], at), 0, 0, tag#, 0, 0, ""
     at = at + 1
     local state# = states[at#]
+    local isInPlace# = state# ~= false
     if state# then
       if #state# == size# then
         held#, ends#, t#, c#1, c#2 = parse(format#, state#)
@@ -88,7 +95,7 @@ unrolledRules[N] = function(count, shape)
       if #state# ~= size# or t# ~= tag# then
         local s
         s, carried# = load(at#, plan#)
-        held#, ends#, c#1, c#2 = s[1], s[2], s[4], s[5]
+        held#, ends#, c#1, c#2, isInPlace# = s[1], s[2], s[4], s[5], false
         state# = states[at#] and pack(format#, held#, ends#, tag#, c#1, c#2)
       end
     end
@@ -110,10 +117,14 @@ unrolledRules[N] = function(count, shape)
           y#1, y#2, e# = n#1, n#2, f#
         end
         local moved# = e# > ends#
-        if moved# then
-          ends# = e# + (e# - now) * slack#
+        if isDistinct and not moved# and isInPlace# then
+          call("SETRANGE", KEYS[at#], "20", pack("<dd", y#1, y#2))
+        else
+          if moved# then
+            ends# = e# + (e# - now) * slack#
+          end
+          keep(at#, pack(format#, held#, ends#, tag#, y#1, y#2) .. carried#, moved# and ends#)
         end
-        keep(at#, pack(format#, held#, ends#, tag#, y#1, y#2) .. carried#, moved# and ends#)
       end
       --@end
     end
