@@ -2,6 +2,8 @@ import { createHash } from "node:crypto";
 
 /** Longer keys are replaced by their SHA-256. */
 const longest = 256;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+const unsafe = /[%{}\x00-\x1f\x7f]/g;
 const plain = /^[\x20-\x24\x26-\x7a\x7c\x7e]+$/;
 
 /**
@@ -13,11 +15,7 @@ export function keyText(text: string): string {
   if (Buffer.byteLength(text) > longest || !isWellFormed(text)) {
     return `%h${createHash("sha256").update(text, "utf16le").digest("hex")}`;
   }
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
-  return text.replace(
-    /[%{}\x00-\x1f\x7f]/g,
-    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`,
-  );
+  return text.replace(unsafe, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`);
 }
 
 function isWellFormed(text: string): boolean {
