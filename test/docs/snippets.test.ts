@@ -14,7 +14,8 @@ async function markdownFiles(folder: string): Promise<string[]> {
   const found = await Promise.all(
     entries.map((entry) => {
       const path = join(folder, entry.name);
-      if (entry.isDirectory()) return /^(node_modules|dist|\..*)$/.test(entry.name) ? [] : markdownFiles(path);
+      if (entry.isDirectory())
+        return /^(node_modules|dist|\..*)$/.test(entry.name) ? [] : markdownFiles(path);
       return entry.name.endsWith(".md") ? [path] : [];
     }),
   );
@@ -47,7 +48,9 @@ function asProgram(code: string): string {
 }
 
 const files = await markdownFiles(root);
-const snippets = (await Promise.all(files.map(async (path) => snippetsOf(path, await readFile(path, "utf8"))))).flat();
+const snippets = (
+  await Promise.all(files.map(async (path) => snippetsOf(path, await readFile(path, "utf8"))))
+).flat();
 
 describe("every program in the documentation runs", () => {
   beforeAll(() => mkdir(workshop, { recursive: true }));

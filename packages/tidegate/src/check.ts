@@ -31,8 +31,18 @@ export function costOf(check: Check): number {
   return check.cost === undefined ? 1 : check.cost;
 }
 
+const mostChecks = 255;
+
 /** What every store asks of its callers, once per decision. */
 export function validateChecks(checks: readonly Check[]): void {
+  if (checks.length > mostChecks) {
+    throw new ConfigError(
+      "TG_CHECKS_MANY",
+      "checks",
+      `${checks.length} are too many for one decision.`,
+      `Ask about ${mostChecks} at most.`,
+    );
+  }
   for (let i = 0; i < checks.length; i++) {
     const check = checks[i] as Check;
     validateKey(check.key);
@@ -131,14 +141,13 @@ export function verdictOf(
   return verdict;
 }
 
-const seconds = new WeakMap<Limit, string>();
+const names = new WeakMap<Limit, { rule: string; name: string }>();
 
 /** `req/ip` with a window of 300 s is `req/ip/300`. */
 export function levelName(rule: string, limit: Limit): string {
-  let suffix = seconds.get(limit);
-  if (suffix === undefined) {
-    suffix = `/${Number((limit.windowMs / 1000).toPrecision(6))}`;
-    seconds.set(limit, suffix);
-  }
-  return rule + suffix;
+  const last = names.get(limit);
+  if (last !== undefined && last.rule === rule) return last.name;
+  const name = `${rule}/${Number((limit.windowMs / 1000).toPrecision(6))}`;
+  names.set(limit, { rule, name });
+  return name;
 }

@@ -6,14 +6,18 @@ import { StoreError } from "./errors.js";
  */
 export class Deadlines {
   readonly #deadlineMs: number;
+  readonly #tickMs: number;
   readonly #timer: Timer;
   #waiting: Race[] = [];
   #first = 0;
   #open = 0;
+  #woundAt = 0;
+  #isGraced = false;
 
   constructor(deadlineMs: number) {
     this.#deadlineMs = deadlineMs;
-    this.#timer = new Timer(() => this.#tick(), Math.max(1, deadlineMs / 8));
+    this.#tickMs = Math.max(1, deadlineMs / 8);
+    this.#timer = new Timer(() => this.#tick(), this.#tickMs);
   }
 
   /** Settles as `answer` does, or rejects at the deadline, after calling `onLate`. */
@@ -23,9 +27,10 @@ export class Deadlines {
         onLate?.();
         reject(error);
       };
-      const race: Race = { due: performance.now() + this.#deadlineMs, reject: late };
+      const now = performance.now();
+      const race: Race = { due: now + this.#deadlineMs, reject: late };
       this.#waiting.push(race);
-      if (this.#open++ === 0) this.#timer.start();
+      if (this.#open++ === 0) this.#wind(now);
       answer.then(
         (value) => {
           this.#close(race);
@@ -49,8 +54,21 @@ export class Deadlines {
     }
   }
 
+  #wind(now: number): void {
+    this.#woundAt = now;
+    this.#timer.start();
+  }
+
   #tick(): void {
+    if (this.#open === 0) return;
     const now = performance.now();
+    // If it is this process that stood still, answers may lie here unread: they get one more turn.
+    this.#isGraced = !this.#isGraced && now - this.#woundAt > 4 * this.#tickMs;
+    if (!this.#isGraced) this.#rejectOverdue(now);
+    if (this.#open > 0) this.#wind(now);
+  }
+
+  #rejectOverdue(now: number): void {
     while (this.#first < this.#waiting.length) {
       const race = this.#waiting[this.#first] as Race;
       if (race.reject !== undefined) {
@@ -66,7 +84,6 @@ export class Deadlines {
       this.#waiting = this.#waiting.slice(this.#first);
       this.#first = 0;
     }
-    this.#timer.start();
   }
 }
 

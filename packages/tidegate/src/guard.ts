@@ -49,7 +49,7 @@ export function guardStore(store: Store, options: FailureOptions, openLocal: () 
     const wasDegraded = failed >= failures;
     failed = 0;
     isProbing = false;
-    if (wasDegraded) options.onRecovered?.();
+    if (wasDegraded) tell(() => options.onRecovered?.());
   }
 
   function fail(error: unknown): void {
@@ -57,7 +57,7 @@ export function guardStore(store: Store, options: FailureOptions, openLocal: () 
     isProbing = false;
     if (failed < failures) return;
     pausedUntil = performance.now() + pauseMs;
-    if (failed === failures) options.onDegraded?.(error);
+    if (failed === failures) tell(() => options.onDegraded?.(error));
   }
 
   /** Asks the store within the deadline. What it can not answer, `instead` does; a wrong setting is not a failure. */
@@ -67,36 +67,62 @@ export function guardStore(store: Store, options: FailureOptions, openLocal: () 
     instead: (error: unknown) => Answer<T>,
   ): Answer<T> {
     if (isPaused()) return instead(paused());
-    const recover = (error: unknown): Answer<T> => {
-      if (error instanceof ConfigError) {
-        isProbing = false;
-        throw error;
-      }
-      fail(error);
-      return instead(error);
-    };
     try {
       const answer = question();
-      if (!isPromise(answer)) return accept(answer);
-      isElsewhere = true;
-      const inTime = store.keepsDeadlines === true ? answer : deadlines.race(answer);
-      return inTime.then(accept).then(undefined, recover);
+      return isPromise(answer) ? awaitAnswer(answer, accept, instead) : accept(answer);
     } catch (error) {
-      return recover(error);
+      return recover(error, instead);
     }
   }
 
+  function awaitAnswer<T>(
+    answer: Promise<T>,
+    accept: (given: T) => T,
+    instead: (error: unknown) => Answer<T>,
+  ): Promise<T> {
+    isElsewhere = true;
+    const inTime = store.keepsDeadlines === true ? answer : deadlines.race(answer);
+    return inTime.then(accept).then(undefined, (error) => recover(error, instead));
+  }
+
+  function recover<T>(error: unknown, instead: (error: unknown) => Answer<T>): Answer<T> {
+    if (error instanceof ConfigError) {
+      isProbing = false;
+      throw error;
+    }
+    fail(error);
+    return instead(error);
+  }
+
+  /** As `ask` does, and without a closure for stores that answer at once: this is every decision's way. */
   function askVerdicts(verb: "decide" | "peek", checks: readonly Check[]): Answer<Verdict[]> {
-    return ask(
-      () => store[verb](checks, terms),
-      (verdicts) => {
-        if (!areVerdicts(verdicts, checks.length)) throw strange(verdicts);
-        if (failed > 0) succeeded();
-        if (isElsewhere) rememberHolds(verdicts);
-        return verdicts;
-      },
+    if (isPaused()) return withoutStore(verb, checks);
+    try {
+      const answer = store[verb](checks, terms);
+      if (!isPromise(answer)) return acceptVerdicts(answer, checks.length);
+      return awaitVerdicts(answer, verb, checks);
+    } catch (error) {
+      return recover(error, () => withoutStore(verb, checks));
+    }
+  }
+
+  function awaitVerdicts(
+    answer: Promise<Verdict[]>,
+    verb: "decide" | "peek",
+    checks: readonly Check[],
+  ): Promise<Verdict[]> {
+    return awaitAnswer(
+      answer,
+      (verdicts) => acceptVerdicts(verdicts, checks.length),
       () => withoutStore(verb, checks),
     );
+  }
+
+  function acceptVerdicts(verdicts: Verdict[], count: number): Verdict[] {
+    if (!areVerdicts(verdicts, count)) throw strange(verdicts);
+    if (failed > 0) succeeded();
+    if (isElsewhere) rememberHolds(verdicts);
+    return verdicts;
   }
 
   function withoutStore(verb: "decide" | "peek", checks: readonly Check[]): Answer<Verdict[]> {
@@ -110,7 +136,7 @@ export function guardStore(store: Store, options: FailureOptions, openLocal: () 
   function rememberHolds(verdicts: Verdict[]): void {
     if (onStoreFailure !== "local") return;
     for (const { rule, key, heldUntil, at } of verdicts) {
-      if (heldUntil !== undefined) void localStore().hold(rule, key, heldUntil - at);
+      if (heldUntil !== undefined && heldUntil > at) void localStore().hold(rule, key, heldUntil - at);
     }
   }
 
@@ -121,17 +147,26 @@ export function guardStore(store: Store, options: FailureOptions, openLocal: () 
   /** For acts that must be known to have happened: what the store can not do is an error. */
   function mustAct(act: () => Answer<void>): Answer<void> {
     return ask(act, acknowledge, (error) => {
-      throw error;
+      throw error instanceof StoreError ? error : unreachable(error);
     });
+  }
+
+  /** A store that can only decide is a store; asking more of it is no failure of its own. */
+  function demand(verb: "peek" | "refund" | "hold" | "forget"): void {
+    if (typeof store[verb] !== "function") throw unable(verb);
   }
 
   return {
     decide: (checks) => askVerdicts("decide", checks),
-    peek: (checks) => askVerdicts("peek", checks),
+    peek(checks) {
+      demand("peek");
+      return askVerdicts("peek", checks);
+    },
     refund(charges) {
       const [ofLocal, ofStore] = [charges.filter(isLocal), charges.filter((charge) => !isLocal(charge))];
       if (ofLocal.length > 0) void localStore().refund(ofLocal);
       if (ofStore.length === 0) return;
+      demand("refund");
       // A charge that can not be given back stays: the safe side.
       return ask(
         () => store.refund(ofStore, terms),
@@ -140,16 +175,30 @@ export function guardStore(store: Store, options: FailureOptions, openLocal: () 
       );
     },
     hold(rule, key, forMs) {
-      if (isElsewhere && onStoreFailure === "local") void localStore().hold(rule, key, forMs);
-      return mustAct(() => store.hold(rule, key, forMs, terms));
+      demand("hold");
+      try {
+        return mustAct(() => store.hold(rule, key, forMs, terms));
+      } finally {
+        if (isElsewhere && onStoreFailure === "local") void localStore().hold(rule, key, forMs);
+      }
     },
     forget(checks) {
+      demand("forget");
       void local?.forget(checks);
       return mustAct(() => store.forget(checks, terms));
     },
     ...(store.accept && { accept: (limit) => store.accept?.(limit) }),
     ...(store.close && { close: () => store.close?.() }),
   };
+}
+
+/** A hook is told, not asked: what it throws changes no answer. */
+function tell(hook: () => void): void {
+  try {
+    hook();
+  } catch (error) {
+    console.error("Tidegate: onDegraded or onRecovered threw.", error);
+  }
 }
 
 function isLocal(charge: Charge): boolean {
@@ -192,7 +241,8 @@ function areVerdicts(answer: unknown, count: number): boolean {
     const verdict = answer[i] as Partial<Verdict> | null | undefined;
     if (
       typeof verdict?.allowed !== "boolean" ||
-      !(typeof verdict.remaining === "number" && verdict.remaining >= 0)
+      !(typeof verdict.remaining === "number" && verdict.remaining >= 0) ||
+      !(typeof verdict.retryAfterMs === "number" && verdict.retryAfterMs >= 0)
     )
       return false;
   }
@@ -207,6 +257,31 @@ function strange(answer: unknown): StoreError {
     "Run the store contract of tidegate/testing on this store.",
     {
       transient: false,
+    },
+  );
+}
+
+function unable(verb: string): StoreError {
+  return new StoreError(
+    "TG_STORE_VERB",
+    "store",
+    `it can not ${verb}.`,
+    "Give it that verb; the store contract of tidegate/testing says what it promises.",
+    {
+      transient: false,
+    },
+  );
+}
+
+function unreachable(error: unknown): StoreError {
+  return new StoreError(
+    "TG_STORE_UNREACHABLE",
+    "store",
+    error instanceof Error ? error.message : shown(error),
+    "See that it is up and reachable.",
+    {
+      transient: true,
+      cause: error,
     },
   );
 }
@@ -234,7 +309,7 @@ function parseFailureOptions(options: FailureOptions): {
   const { deadlineMs = 100, breaker = {}, onStoreFailure = "local" } = options;
   rejectUnknownOptions(breaker, ["failures", "pauseMs"], "breaker");
   const { failures = 5, pauseMs = 1000 } = breaker;
-  if (!(deadlineMs > 0 && deadlineMs <= 60_000))
+  if (!(typeof deadlineMs === "number" && deadlineMs > 0 && deadlineMs <= 60_000))
     throw new ConfigError(
       "TG_DEADLINE",
       "deadlineMs",
@@ -257,6 +332,15 @@ function parseFailureOptions(options: FailureOptions): {
       `${shown(onStoreFailure)} is not a way to go on.`,
       'Use "local", "allow" or "deny".',
     );
+  }
+  for (const hook of ["onDegraded", "onRecovered"] as const) {
+    if (options[hook] !== undefined && typeof options[hook] !== "function")
+      throw new ConfigError(
+        "TG_HOOK",
+        hook,
+        `${shown(options[hook])} is not a function.`,
+        "Give a function, or leave it out.",
+      );
   }
   return { deadlineMs, failures, pauseMs, onStoreFailure };
 }

@@ -90,21 +90,22 @@ export function assembleLimiter(options: LimiterOptions, { openStore }: LimiterD
 
   function checksFor(key: string, options: ConsumeOptions | undefined): Check[] {
     validateKey(key);
-    const cost = options?.cost ?? 1;
+    if (options !== undefined && typeof options !== "object") {
+      throw new TypeError(`options: ${shown(options)} is not an options object. Write { cost: 5 }.`);
+    }
+    const cost = options?.cost === undefined ? 1 : options.cost;
     validateCost(cost);
     const id = options?.id ?? (lease && crypto.randomUUID());
     if (id !== undefined) validateId(id);
     const checks = new Array<Check>(levels.length);
     for (let i = 0; i < levels.length; i++) {
       const level = levels[i] as (typeof levels)[number];
-      checks[i] = {
-        rule: name,
-        name: level.name,
-        key,
-        limit: level.limit,
-        cost,
-        ...(id !== undefined && { id }),
-      };
+      const { limit } = level;
+      // Two literals instead of one with a spread, which would cost as much as the decision's arithmetic.
+      checks[i] =
+        id === undefined
+          ? { rule: name, name: level.name, key, limit, cost }
+          : { rule: name, name: level.name, key, limit, cost, id };
     }
     return checks;
   }
@@ -145,24 +146,32 @@ export function assembleLimiter(options: LimiterOptions, { openStore }: LimiterD
     });
   }
 
-  const refunded = new WeakSet<Verdict>();
+  /** Verdicts with nothing left to give back: refunded before, or only peeked. */
+  const settled = new WeakSet<Verdict>();
 
   return {
     name,
     limits,
     consume: (key, options) => ask("decide", key, options),
-    peek: (key, options) => ask("peek", key, options),
+    async peek(key, options) {
+      const verdict = await ask("peek", key, options);
+      settled.add(verdict);
+      return verdict;
+    },
 
     async refund(charged: Verdict | string, cost?: number) {
       if (typeof charged === "string")
         return store.refund(checksFor(charged, cost === undefined ? undefined : { cost }).map(withoutId));
-      if (typeof charged !== "object" || charged === null || charged.rule !== name) {
+      if (!isVerdict(charged) || charged.rule !== name) {
         throw new TypeError(
           `refund: ${shown(charged)} is neither a key nor a verdict of limiter ${shown(name)}.`,
         );
       }
-      if (!charged.allowed || charged.source === "none" || refunded.has(charged)) return;
-      refunded.add(charged);
+      validateKey(charged.key);
+      validateCost(charged.cost);
+      if (charged.id !== undefined) validateId(charged.id);
+      if (!charged.allowed || charged.source === "none" || settled.has(charged)) return;
+      settled.add(charged);
       await store.refund(chargesOf(charged));
     },
 
@@ -205,6 +214,13 @@ export function assembleLimiter(options: LimiterOptions, { openStore }: LimiterD
       };
     },
   };
+}
+
+/** It may have been through JSON, or a stranger's hands. Key and cost are looked at on their own. */
+function isVerdict(charged: Partial<Verdict> | null): boolean {
+  return (
+    typeof charged === "object" && Number.isFinite(charged?.at) && Number.isFinite(charged?.resetAfterMs)
+  );
 }
 
 function withoutId({ id: _, ...check }: Check): Charge {
