@@ -41,14 +41,18 @@ function unroll(template, most) {
   const copies = [];
   for (let n = 1; n <= most; n++) {
     const each = (text, separator) =>
-      Array.from({ length: n }, (_, i) => text.replaceAll("$#", 2 << i).replace(/(\w)#/g, `$1${i + 1}`).replaceAll("[#]", `[${i + 1}]`)).join(
-        separator,
-      );
+      Array.from({ length: n }, (_, i) =>
+        text
+          .replaceAll("$#", 2 << i)
+          .replace(/(\w)#/g, `$1${i + 1}`)
+          .replaceAll("[#]", `[${i + 1}]`),
+      ).join(separator);
     copies.push(
       template
         .replaceAll("[N]", `[${n}]`)
-        .replace(/ *--@each\n([^]*?) *--@end\n/g, (_, block) => each(block, ""))
+        .replace(/ *--@each\n([\s\S]*?) *--@end\n/g, (_, block) => each(block, ""))
         .replace(/@(or|and)\{([^}]*)\}/g, (_, word, text) => `(${each(text, ` ${word} `)})`)
+        .replace(/@plus\{([^}]*)\}/g, (_, text) => each(text, " + "))
         .replace(/@cells\{([^}]*)\}/g, (_, text) => each(text, ", ").replace(/^[^,]*, /, ""))
         .replace(/@\{([^}]*)\}/g, (_, text) => each(text, ", ")),
     );

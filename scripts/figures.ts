@@ -2,7 +2,14 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type Axis, type Line, plot } from "./figures/svg.js";
-import { type Convergence, convergence, convergenceFrom, convergenceTo, type Reform, reform } from "./figures/traffic.js";
+import {
+  type Convergence,
+  convergence,
+  convergenceFrom,
+  convergenceTo,
+  type Reform,
+  reform,
+} from "./figures/traffic.js";
 
 const folder = new URL("../docs/figures/", import.meta.url);
 
@@ -61,7 +68,11 @@ function drawReform([windowed, estimated]: readonly Reform[]): string {
     x,
     y,
     lines: [
-      { label: "sent", color: "red" as const, points: calls.map(({ seconds }, i) => [seconds, i + 1] as const) },
+      {
+        label: "sent",
+        color: "red" as const,
+        points: calls.map(({ seconds }, i) => [seconds, i + 1] as const),
+      },
       { label: "let in", color: "blue" as const, points: allowedSoFar(calls) },
     ],
     marks: [{ x: 150, y: 250, label: "the client reforms", side: "left" as const }],

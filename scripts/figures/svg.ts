@@ -35,7 +35,11 @@ const panelWidth = { 1: 640, 2: 380 } as const;
 const height = 300;
 const margin = { left: 62, right: 18, top: 84, bottom: 48 };
 
-export function plot(title: string, description: string, panels: readonly [Panel] | readonly [Panel, Panel]): string {
+export function plot(
+  title: string,
+  description: string,
+  panels: readonly [Panel] | readonly [Panel, Panel],
+): string {
   const inner = panelWidth[panels.length];
   const step = inner + margin.left + margin.right;
   const width = step * panels.length;
@@ -86,12 +90,17 @@ function drawPanel({ title, x, y, lines, marks = [] }: Panel, width: number): st
     `<line class="frame" x1="0" x2="0" y1="0" y2="${height}"/>`,
     `<text x="${width / 2}" y="${height + 40}" text-anchor="middle">${text(x.label)}</text>`,
     `<text transform="translate(-46 ${height / 2}) rotate(-90)" text-anchor="middle">${text(y.label)}</text>`,
-    ...lines.map(
-      ({ color, points, isDashed }) =>
-        `<polyline class="${color}${isDashed ? " dashed" : ""}" points="${points
-          .map(([px, py]) => at(right(px), down(py)))
-          .join(" ")}"/>`,
-    ),
+    `<clipPath id="panel"><rect width="${width}" height="${height}"/></clipPath>`,
+    '<g clip-path="url(#panel)">',
+    ...lines
+      .filter(({ points }) => points.length > 0)
+      .map(
+        ({ color, points, isDashed }) =>
+          `<polyline class="${color}${isDashed ? " dashed" : ""}" points="${points
+            .map(([px, py]) => at(right(px), down(py)))
+            .join(" ")}"/>`,
+      ),
+    "</g>",
     ...marks.flatMap((mark) => [
       `<circle class="dot" cx="${right(mark.x).toFixed(1)}" cy="${down(mark.y).toFixed(1)}" r="3"/>`,
       `<text x="${(right(mark.x) + (mark.side === "left" ? -8 : 8)).toFixed(1)}" y="${(down(mark.y) + 4).toFixed(1)}" text-anchor="${mark.side === "left" ? "end" : "start"}">${text(mark.label)}</text>`,
@@ -113,11 +122,10 @@ function drawLegend(lines: readonly Line[]): string[] {
   });
 }
 
-/** Where a value lies on its axis, from 0 to 1; what is beyond lies at the end. */
+/** Where a value lies on its axis, from 0 to 1. A logarithm of 0 is as far down as matters. */
 function place(value: number, { from, to, scale }: Axis): number {
-  const share =
-    scale === "log" ? Math.log(Math.max(value, from) / from) / Math.log(to / from) : (value - from) / (to - from);
-  return Math.min(1, Math.max(0, share));
+  if (scale === "log") return Math.log(Math.max(value, from * 1e-4) / from) / Math.log(to / from);
+  return (value - from) / (to - from);
 }
 
 function text(plain: string): string {

@@ -15,7 +15,7 @@ async function markdownFiles(folder: string): Promise<string[]> {
     entries.map((entry) => {
       const path = join(folder, entry.name);
       if (entry.isDirectory())
-        return /^(node_modules|dist|\..*)$/.test(entry.name) ? [] : markdownFiles(path);
+        return /^(node_modules|dist|test|\..*)$/.test(entry.name) ? [] : markdownFiles(path);
       return entry.name.endsWith(".md") ? [path] : [];
     }),
   );
@@ -29,7 +29,7 @@ interface Snippet {
 
 /** Every block marked ts or js that imports something is a program; fragments (signatures, single lines) import nothing. */
 function snippetsOf(path: string, text: string): Snippet[] {
-  const blocks = [...text.matchAll(/^```(?:ts|js)\n([^]*?)^```/gm)];
+  const blocks = [...text.matchAll(/^```(?:ts|js)\n([\s\S]*?)^```/gm)];
   return blocks
     .map((block) => ({
       where: `${relative(root, path)}:${text.slice(0, block.index).split("\n").length}`,

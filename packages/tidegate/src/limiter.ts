@@ -266,7 +266,7 @@ function parseLimits({ limit, limits }: LimiterOptions): Limit[] {
 }
 
 /** A plain text means a fixed window. */
-export function parseLimit(limit: LimitLike, path: string): Limit {
+function parseLimit(limit: LimitLike, path: string): Limit {
   if (typeof limit === "string") {
     const { amount, perMs } = parseRate(limit, path);
     return fixedWindow({ limit: amount, window: perMs });

@@ -9,8 +9,8 @@ export type Trace = readonly Act[];
 
 export type Act =
   | { readonly act: "decide" | "peek"; readonly checks: readonly Check[] }
-  /** Gives back what an earlier decision charged, 0 being the last one; or charges as they are. */
-  | { readonly act: "refund"; readonly nth: number }
+  /** Gives back what earlier decisions charged, 0 being the last one; or charges as they are. */
+  | { readonly act: "refund"; readonly nth: readonly number[] }
   | { readonly act: "refund"; readonly charges: readonly Charge[] }
   | { readonly act: "hold"; readonly rule: string; readonly key: string; readonly forMs: number }
   | { readonly act: "forget"; readonly checks: readonly Check[] }
@@ -57,7 +57,7 @@ export async function playTrace(
       continue;
     }
     if (act.act === "refund") {
-      const charges = "nth" in act ? memory.charges(act.nth) : act.charges;
+      const charges = "nth" in act ? act.nth.flatMap((nth) => memory.charges(nth)) : act.charges;
       memory.noteAsked(charges);
       if (charges.length > 0) await store.refund(charges);
       if (clock() < memory.latest) await forgetWhatEnded(store, memory);

@@ -65,14 +65,14 @@ const times = new Set(["resetAfterMs", "retryAfterMs", "delayMs", "heldUntil", "
 
 /**
  * In what two verdicts differ, if at all, in the sense in which stores must be equal: `allowed` and `remaining` exactly,
- * times to a millisecond, estimates to 1e-9 relative.
+ * times to a millisecond, estimates to 1e-9 relative (below 1e-12 a second all are none).
  */
 export function differences(actual: Partial<Verdict>, expected: Partial<Verdict>): string[] {
   return Object.entries(expected).flatMap(([field, wanted]) => {
     const got = actual[field as keyof Verdict];
     if (typeof wanted === "number" && typeof got === "number" && got !== wanted) {
       if (times.has(field) && Math.abs(got - wanted) <= 1) return [];
-      if (field === "estimate" && Math.abs(got - wanted) <= 1e-9 * Math.abs(wanted)) return [];
+      if (field === "estimate" && Math.abs(got - wanted) <= 1e-9 * Math.abs(wanted) + 1e-12) return [];
     }
     return Object.is(got, wanted) || (got === 0 && wanted === 0)
       ? []

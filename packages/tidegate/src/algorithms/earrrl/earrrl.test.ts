@@ -403,9 +403,7 @@ describe("what is remembered", () => {
           limit.read(cells, 0, start, 1, reading);
           expect(reading.expiresAt).toBeGreaterThanOrEqual(start + 1000);
           const age = reading.expiresAt - (start - ago);
-          expect(hits * lambdaOf(halfLife) * 2 ** (-age / halfLife)).toBeLessThanOrEqual(
-            rate * 1e-6 * 1.001,
-          );
+          expect(hits * lambdaOf(halfLife) * 2 ** (-age / halfLife)).toBeLessThanOrEqual(rate * 1e-6 * 1.001);
         },
       ),
     );

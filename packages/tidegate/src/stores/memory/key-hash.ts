@@ -21,8 +21,8 @@ export class KeyHash {
   of(text: string): void {
     const { length } = text;
     const whole = length & ~3;
-    let v0 = this.#k0;
-    let v1 = this.#k1;
+    let v0 = this.#k0 | 0;
+    let v1 = this.#k1 | 0;
     let v2 = v0 ^ 0x6c796765;
     let v3 = v1 ^ 0x74656462;
     let widest = 0;
@@ -62,7 +62,7 @@ export class KeyHash {
   #ofWide(text: string): void {
     const { length } = text;
     const whole = length & ~1;
-    let v0 = this.#k0;
+    let v0 = this.#k0 | 0;
     let v1 = this.#k1 ^ 0xee;
     let v2 = v0 ^ 0x6c796765;
     let v3 = v1 ^ 0x74656462;

@@ -1,4 +1,182 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { concurrency } from "../../algorithms/concurrency/concurrency.js";
+import { earrrl } from "../../algorithms/earrrl/earrrl.js";
+import { fixedWindow } from "../../algorithms/fixed-window/fixed-window.js";
+import { slidingCounter } from "../../algorithms/sliding-counter/sliding-counter.js";
+import { slidingLog } from "../../algorithms/sliding-log/sliding-log.js";
+import { tokenBucket } from "../../algorithms/token-bucket/token-bucket.js";
+import type { Verdict } from "../../decision.js";
+import type { Limit } from "../../limit.js";
 import { storeContract } from "../../testing/store-contract.js";
-import { memoryStore } from "./memory-store.js";
+import { virtualClock } from "../../testing/virtual-clock.js";
+import { type MemoryStore, memoryStore } from "./memory-store.js";
 
 storeContract("memoryStore", { open: (clock) => memoryStore({ clock }) });
+
+const start = Date.UTC(2017, 3, 28);
+
+const oneOfEach: readonly Limit[] = [
+  fixedWindow({ limit: 5, window: "1h" }),
+  earrrl({ rate: 0.01, halfLife: "10m" }),
+  slidingCounter({ limit: 5, window: "1h" }),
+  tokenBucket({ rate: "5 per hour", burst: 5 }),
+  slidingLog({ limit: 5, window: "1h" }),
+  concurrency({ limit: 5, leaseFor: "1h" }),
+];
+
+function ask(store: MemoryStore, limit: Limit, key: string, rule = limit.kind): Verdict {
+  return store.decide([{ rule, key, limit, id: key }])[0] as Verdict;
+}
+
+describe("memoryStore, full", () => {
+  it("stays within maxKeys whatever the mix of limits, ledgers and holds", () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 60 }),
+        fc.array(fc.tuple(fc.nat(oneOfEach.length), fc.nat(200)), { maxLength: 400 }),
+        (maxKeys, acts) => {
+          const store = memoryStore({ maxKeys, clock: virtualClock(start) });
+          for (const [which, who] of acts) {
+            const limit = oneOfEach[which];
+            if (limit === undefined) store.hold("held", `k${who}`, 60_000);
+            else ask(store, limit, `k${who}`);
+            expect(store.size).toBeLessThanOrEqual(maxKeys);
+          }
+        },
+      ),
+    );
+  });
+
+  it("stays within maxKeys when one decision adds more than fit", () => {
+    const store = memoryStore({ maxKeys: 3, clock: virtualClock(start) });
+    const verdicts = store.decide(oneOfEach.map((limit, i) => ({ rule: `r${i}`, key: "k", limit, id: "x" })));
+    expect(verdicts.every(({ allowed }) => allowed)).toBe(true);
+    expect(store.size).toBeLessThanOrEqual(3);
+  });
+
+  it.each(oneOfEach.map((limit) => [limit.kind, limit] as const))(
+    "%s: 200,000 filler keys and quiet users do not wash out an offender (the LRU hole)",
+    (_kind, limit) => {
+      const clock = virtualClock(start);
+      const store = memoryStore({ maxKeys: 5000, clock });
+      let n = 0;
+      const hit = () => store.decide([{ rule: "r", key: "offender", limit, id: `hit ${n++}` }])[0] as Verdict;
+      while (hit().allowed);
+      const filler = fixedWindow({ limit: 5, window: "1h" });
+      for (let i = 0; i < 200_000; i++) {
+        ask(store, filler, `filler ${i}`, "fill");
+        ask(store, filler, `quiet ${i % 4000}`, "quiet");
+      }
+      expect(store.size).toBe(5000);
+      expect(hit().allowed).toBe(false);
+    },
+  );
+
+  it("an offender survives fillers under its own rule and limit", () => {
+    for (const limit of oneOfEach) {
+      const store = memoryStore({ maxKeys: 2000, clock: virtualClock(start) });
+      for (let i = 0; i < 20; i++) store.decide([{ rule: "r", key: "offender", limit, id: `hit ${i}` }]);
+      for (let i = 0; i < 20_000; i++) store.decide([{ rule: "r", key: `f${i}`, limit, id: "x" }]);
+      const [verdict] = store.peek([{ rule: "r", key: "offender", limit, id: "new" }]);
+      expect(verdict?.allowed, limit.kind).toBe(false);
+    }
+  });
+
+  it("a hold survives 200,000 filler keys, and even offenders", () => {
+    const clock = virtualClock(start);
+    const store = memoryStore({ maxKeys: 1000, clock });
+    store.hold("r", "held", 600_000);
+    const limit = fixedWindow({ limit: 1, window: "1h" });
+    for (let i = 0; i < 200_000; i++) ask(store, limit, `offender ${i}`, "r");
+    expect(ask(store, limit, "held", "r")).toMatchObject({ allowed: false, heldUntil: start + 600_000 });
+  });
+
+  it("drops what has expired before anything that counts", () => {
+    const clock = virtualClock(start);
+    const store = memoryStore({ maxKeys: 1000, clock });
+    for (let i = 0; i < 500; i++) ask(store, fixedWindow({ limit: 5, window: "1m" }), `old ${i}`, "old");
+    const limit = fixedWindow({ limit: 1, window: "1h" });
+    for (let i = 0; i < 500; i++) ask(store, limit, `new ${i}`, "new");
+    clock.advance("1m");
+    for (let i = 500; i < 600; i++) ask(store, limit, `new ${i}`, "new");
+    let kept = 0;
+    for (let i = 0; i < 600; i++) {
+      const [verdict] = store.peek([{ rule: "new", key: `new ${i}`, limit }]);
+      if (verdict?.allowed === false) kept++;
+    }
+    expect(kept).toBeGreaterThan(597);
+  });
+});
+
+describe("memoryStore's memory", () => {
+  it("is used again once everything has expired", () => {
+    const clock = virtualClock(start);
+    const store = memoryStore({ clock });
+    const limit = fixedWindow({ limit: 5, window: "1m" });
+    const before = process.memoryUsage().arrayBuffers;
+    for (let minute = 0; minute < 8; minute++) {
+      for (let i = 0; i < 50_000; i++) ask(store, limit, `minute ${minute} client ${i}`);
+      clock.advance("1m");
+    }
+    // 50,000 keys take 2.3 MB, all 400,000 would take 18.
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(5_000_000);
+  });
+
+  it("is less than 60 bytes a key, at any number of keys", () => {
+    const limit = fixedWindow({ limit: 5, window: "1h" });
+    const store = memoryStore({ clock: virtualClock(start) });
+    const before = process.memoryUsage().arrayBuffers;
+    for (let i = 1; i <= 400_000; i++) {
+      ask(store, limit, `client ${i}`);
+      if (i % 25_000 === 0) {
+        expect((process.memoryUsage().arrayBuffers - before) / i).toBeLessThan(60);
+      }
+    }
+  });
+
+  it("keeps no request's AsyncLocalStorage, and no timer, alive", async () => {
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ["--expose-gc", "--import", "tsx", "--input-type=module", "--eval", pinning],
+      { cwd: fileURLToPath(new URL("../../../../..", import.meta.url)) },
+    );
+    const { kept, timers } = JSON.parse(stdout) as { kept: number; timers: number };
+    expect(kept).toBeLessThan(10);
+    expect(timers).toBe(0);
+  });
+});
+
+/** 200 requests, each with 1 MiB in its AsyncLocalStorage, each limited by a key of its own. */
+const pinning = `
+  import { AsyncLocalStorage } from "node:async_hooks";
+  import { createLimiter, memoryStore, slidingLog } from ${JSON.stringify(new URL("../../index.ts", import.meta.url).href)};
+  const store = memoryStore();
+  const limiters = [
+    createLimiter({ name: "window", limit: "5 per minute", store }),
+    createLimiter({ name: "log", limit: slidingLog({ limit: 5, window: "1m" }), store }),
+  ];
+  const context = new AsyncLocalStorage();
+  let kept = 200;
+  const registry = new FinalizationRegistry(() => kept--);
+  async function request(i) {
+    for (const limiter of limiters) {
+      await limiter.consume("client " + i);
+      if (i % 2 === 0) await limiter.hold("client " + i, "1h");
+    }
+  }
+  for (let i = 0; i < 200; i++) {
+    const body = new Uint8Array(1 << 20).fill(1);
+    registry.register(body);
+    await context.run(body, request, i);
+  }
+  for (let i = 0; i < 10 && kept > 0; i++) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    gc();
+  }
+  const timers = process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+  console.log(JSON.stringify({ kept, timers, size: store.size }));
+`;

@@ -31,7 +31,7 @@ export class Table {
     this.#directory = [new Segment(cellsPerRecord, smallest, 0)];
   }
 
-  get hasRoomForOwner(): boolean {
+  get isOpen(): boolean {
     return this.owners.length < maxOwners;
   }
 
@@ -138,7 +138,7 @@ export class Table {
 
 const smallest = 8;
 /** Records a segment has room for before it splits: this many to twice as many. */
-const fullSize = 1024;
+const fullSize = 2048;
 /** When dropping what has expired leaves more than this share, a segment grows all the same. */
 const worthKeeping = 0.75;
 const sampleSize = 4;

@@ -30,7 +30,14 @@ export type KeyOf = (rule: string, key: string) => string;
 const headBytes = 20;
 
 /** Writes what every input begins with: the head and the plans. */
-function writeHead(input: Buffer, mode: Mode, keys: readonly string[], plans: readonly Plan[], now: number, notAfter: number): number {
+function writeHead(
+  input: Buffer,
+  mode: Mode,
+  keys: readonly string[],
+  plans: readonly Plan[],
+  now: number,
+  notAfter: number,
+): number {
   let at = headBytes;
   for (const plan of plans) at += plan.spec.copy(input, at);
   input.writeDoubleLE(now, 0);
@@ -264,7 +271,12 @@ const ruling = new Ruling();
 const reading = new Reading();
 
 /** The verdicts, worked out by the same step the memory store runs, from the state Redis had; who was allowed is Redis's word. */
-export function verdictsOf(findings: readonly Finding[], now: number, passes: boolean, isPeek: boolean): Verdict[] {
+export function verdictsOf(
+  findings: readonly Finding[],
+  now: number,
+  passes: boolean,
+  isPeek: boolean,
+): Verdict[] {
   const verdicts = new Array<Verdict>(findings.length);
   for (let i = 0; i < findings.length; i++) {
     const { check, allowed, cells, heldUntil } = findings[i] as Finding;
@@ -273,7 +285,13 @@ export function verdictsOf(findings: readonly Finding[], now: number, passes: bo
     ruling.delayMs = Number.NaN;
     ruling.estimate = Number.NaN;
     limit.step(cells, 0, now, cost, ruling);
-    limit.read(isPeek ? cells : passes && allowed ? ruling.ifAllowed : ruling.ifRefused, 0, now, cost, reading);
+    limit.read(
+      isPeek ? cells : passes && allowed ? ruling.ifAllowed : ruling.ifRefused,
+      0,
+      now,
+      cost,
+      reading,
+    );
     verdicts[i] = verdictOf(check, ruling, reading, allowed, now, heldUntil);
   }
   return verdicts;

@@ -24,7 +24,13 @@ export interface Group {
 }
 
 const known = new WeakMap<Limit, Plan[]>();
-export const noLimits: Plan = { limits: [], spec: Buffer.from([0]), stateBytes: 16, batch: undefined, index: 0 };
+export const noLimits: Plan = {
+  limits: [],
+  spec: Buffer.from([0]),
+  stateBytes: 16,
+  batch: undefined,
+  index: 0,
+};
 
 /** The plan of the checks standing at these places. */
 function planOf(checks: readonly Check[], at: readonly number[]): Plan {
@@ -44,7 +50,8 @@ function planOf(checks: readonly Check[], at: readonly number[]): Plan {
 
 function isPlanOf(plan: Plan, checks: readonly Check[], at: readonly number[]): boolean {
   if (plan.limits.length !== at.length) return false;
-  for (let i = 0; i < at.length; i++) if (plan.limits[i] !== (checks[at[i] as number] as Check).limit) return false;
+  for (let i = 0; i < at.length; i++)
+    if (plan.limits[i] !== (checks[at[i] as number] as Check).limit) return false;
   return true;
 }
 
@@ -75,7 +82,9 @@ function encode(limits: readonly Limit[]): Plan {
 }
 
 /** The first so many places. */
-const firstPlaces: readonly (readonly number[])[] = Array.from({ length: 33 }, (_, n) => Array.from({ length: n }, (_, i) => i));
+const firstPlaces: readonly (readonly number[])[] = Array.from({ length: 33 }, (_, n) =>
+  Array.from({ length: n }, (_, i) => i),
+);
 
 /** What one rule asks about one key, each rule and key once. */
 export function groupsOf(checks: readonly Check[]): Group[] {

@@ -129,9 +129,11 @@ class RedisStoreOverScript implements RedisStore {
     if (charges.length === 0) return;
     const together = this.#connection.isCluster ? byKey(charges) : [charges];
     await Promise.all(
-      together.map((some) =>
-        this.#run((notAfter) => writeRefund(some, this.#keyOf, this.#now(), notAfter), terms?.deadlineMs),
-      ),
+      together
+        .flatMap(oneCharge)
+        .map((some) =>
+          this.#run((notAfter) => writeRefund(some, this.#keyOf, this.#now(), notAfter), terms?.deadlineMs),
+        ),
     );
   }
 
@@ -363,6 +365,22 @@ function byKey<T extends Check>(checks: readonly T[]): T[][] {
     else part.push(check);
   }
   return [...parts.values()];
+}
+
+/** The script takes what one rule charged to one key as one charge: of one time and id, each limit once. */
+function oneCharge(charges: readonly Charge[]): Charge[][] {
+  const parts: Charge[][] = [];
+  for (const charge of charges) {
+    const part = parts.find((some) => some.every((other) => areApart(charge, other)));
+    if (part === undefined) parts.push([charge]);
+    else part.push(charge);
+  }
+  return parts;
+}
+
+function areApart(a: Charge, b: Charge): boolean {
+  if (a.rule !== b.rule || a.key !== b.key) return true;
+  return a.limit.id !== b.limit.id && a.at === b.at && a.id === b.id;
 }
 
 function storeFailure(error: unknown): StoreError {

@@ -98,6 +98,15 @@ local function fresh(plan)
   return s, ""
 end
 
+-- Neither infinite nor NaN, which would let a client in, or keep it out, for as long as the key lives.
+local function areNumbers(s, last)
+  local sum = 0
+  for i = 1, last do
+    sum = sum + s[i]
+  end
+  return sum * 0 == 0
+end
+
 -- Entry by entry, for a state that is not laid out as this plan lays it out. Answers nil when it is corrupt.
 local function rearrange(state, plan)
   if #state < 16 then
@@ -132,6 +141,9 @@ local function rearrange(state, plan)
       entries[plan[i].tag] = nil
     end
   end
+  if not areNumbers(s, plan.width) then
+    return nil
+  end
   local carried = ""
   for i = 1, #order do
     local entry = entries[order[i]]
@@ -154,7 +166,7 @@ local function load(at, plan)
       local o = plan[i].at
       fits = fits and (not o or s[o - 1] == plan[i].tag)
     end
-    if fits then
+    if fits and areNumbers(s, plan.width) then
       return s, "", true
     end
   end

@@ -1,6 +1,6 @@
 -- The commonest questions, as fast as Lua goes: no table is made for a request. The assembler writes both functions out
 -- for N = 1, 2, 3: what stands between @each and @end once per limit with its number for #, @{…} as a list with one item
--- per limit, @and{…} and @or{…} likewise, @cells{…} as @{…} less its first item, $# as the limit's bit in the reply.
+-- per limit, @and{…}, @or{…} and @plus{…} likewise, @cells{…} as @{…} less its first item, $# as the limit's bit in the reply.
 
 -- One rule with N limits of two cells each (or one of three).
 unrolledLimits[N] = function(count, shape)
@@ -23,7 +23,7 @@ unrolledLimits[N] = function(count, shape)
       if #state == size then
         held, ends, @{t#, c#1, c#2}, c13 = parse(format, state)
       end
-      if #state ~= size or @or{t# ~= tag#} then
+      if #state ~= size or @or{t# ~= tag#} or (held + ends + @plus{c#1 + c#2}) * 0 ~= 0 then
         local s
         s, carried = load(at, plan)
         held, ends, isInPlace = s[1], s[2], false
@@ -92,7 +92,7 @@ unrolledRules[N] = function(count, shape)
       if #state# == size# then
         held#, ends#, t#, c#1, c#2 = parse(format#, state#)
       end
-      if #state# ~= size# or t# ~= tag# then
+      if #state# ~= size# or t# ~= tag# or (held# + ends# + c#1 + c#2) * 0 ~= 0 then
         local s
         s, carried# = load(at#, plan#)
         held#, ends#, c#1, c#2, isInPlace# = s[1], s[2], s[4], s[5], false
