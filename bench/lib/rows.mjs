@@ -1,0 +1,81 @@
+import { label } from "../peers/index.mjs";
+import { median, pairedRatio } from "./stats.mjs";
+
+const HIGHER = new Set(["rate"]);
+
+/** What a measure's `rows` builds its lines with. */
+export function rowBuilder(samples) {
+  const values = (contestant, at, metric) => samples[contestant]?.[at]?.map((sample) => sample[metric]);
+
+  return {
+    row({ what, metric, unit, ours, peers, at = "", peersAt = at, bar }) {
+      const higher = HIGHER.has(metric);
+      const candidates = [peers]
+        .flat()
+        .flatMap((pattern) =>
+          pattern.startsWith(".")
+            ? Object.keys(samples).filter(
+                (name) => name.endsWith(pattern) && !/^(tidegate|bare)\./.test(name),
+              )
+            : [pattern],
+        )
+        .map((name) => ({ name, values: values(name, peersAt, metric) }))
+        .filter((candidate) => candidate.values?.length > 0)
+        .map((candidate) => ({ ...candidate, median: median(candidate.values) }))
+        .sort((a, b) => (higher ? b.median - a.median : a.median - b.median));
+      const mine = values(ours, at, metric);
+      const best = candidates[0];
+      const own = mine?.length > 0 ? median(mine) : undefined;
+      const ratio = own !== undefined && best !== undefined ? pairedRatio(mine, best.values) : undefined;
+      return {
+        what,
+        unit: unit ?? "/s",
+        ours: own,
+        peer: best?.median,
+        peerName: best && (best.name === ours ? `itself at ${peersAt}` : label(best.name)),
+        ratio,
+        bar: bar && barText(bar, unit),
+        met: bar && own !== undefined ? isMet(bar, own, ratio) : undefined,
+      };
+    },
+  };
+}
+
+function barText(bar, unit) {
+  if (bar.over !== undefined) return bar.over === 1 ? "ahead" : `> ${bar.over}×`;
+  if (bar.atLeast !== undefined) return `≥ ${trim(bar.atLeast)}×`;
+  if (bar.atMost !== undefined) return `≤ ${trim(bar.atMost)}×`;
+  return `< ${bar.below} ${unit}`;
+}
+
+function isMet(bar, own, ratio) {
+  if (bar.below !== undefined) return own < bar.below;
+  if (ratio === undefined) return undefined;
+  if (bar.over !== undefined) return ratio > bar.over;
+  if (bar.atLeast !== undefined) return ratio >= bar.atLeast;
+  return ratio <= bar.atMost;
+}
+
+const trim = (value) => String(Number(value.toFixed(2)));
+
+export function figure(value, unit) {
+  if (value === undefined || Number.isNaN(value)) return "–";
+  if (unit === "/s")
+    return value >= 1e6 ? `${(value / 1e6).toFixed(2)}M/s` : `${(value / 1e3).toFixed(1)}k/s`;
+  return `${value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(value < 1 ? 3 : 2)} ${unit}`;
+}
+
+/** Columns as wide as they need to be; the first is set left, the others right. */
+export function table(lines) {
+  const widths = lines[0].map((_, column) => Math.max(...lines.map((line) => line[column].length)));
+  const render = (line) =>
+    line
+      .map((cell, column) => (column === 0 ? cell.padEnd(widths[column]) : cell.padStart(widths[column])))
+      .join("  ")
+      .trimEnd();
+  return [
+    render(lines[0]),
+    widths.map((width) => "-".repeat(width)).join("  "),
+    ...lines.slice(1).map(render),
+  ].join("\n");
+}

@@ -1,0 +1,45 @@
+// A contestant's own process. The parent says what to prepare and when to take a sample.
+import { load } from "../peers/index.mjs";
+import { connect, disconnect, send } from "./clients.mjs";
+
+let bench;
+let client;
+let clientName;
+
+async function setup(message) {
+  const measure = await import(new URL(`../measures/${message.measure}.mjs`, import.meta.url));
+  const [id, face] = message.contestant.split(".");
+  const peer = await load(id);
+  clientName = message.clientName;
+  let command;
+  if (message.port !== undefined) {
+    client = await connect(clientName, message.port);
+    command = (...args) => send(client, clientName, args);
+    if (message.flush) await command("FLUSHALL", "SYNC");
+  }
+  const make = async (options = {}) =>
+    client === undefined ? peer.memory[face](options) : peer.redis[face]({ client, clientName, ...options });
+  bench = await measure.setup({
+    make,
+    command,
+    contestant: message.contestant,
+    sampleMs: message.sampleMs,
+    quick: message.quick,
+  });
+}
+
+process.on("message", async (message) => {
+  try {
+    if (message.do === "setup") {
+      await setup(message);
+      process.send({ ok: true });
+    } else if (message.do === "sample") {
+      process.send({ ok: true, sample: await bench.sample(message.params) });
+    } else {
+      if (client !== undefined) await disconnect(client, clientName);
+      process.exit(0);
+    }
+  } catch (error) {
+    process.send({ ok: false, error: String(error?.stack ?? error?.msBeforeNext ?? error) });
+  }
+});
