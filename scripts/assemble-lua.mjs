@@ -36,36 +36,60 @@ const kinds = twins.map((path) =>
     .replace(/\.lua$/, ""),
 );
 
-/** Writes the template out once per number of limits; its own head says how. */
-function unroll(template, most) {
-  const copies = [];
-  for (let n = 1; n <= most; n++) {
-    const each = (text, separator) =>
-      Array.from({ length: n }, (_, i) =>
-        text
-          .replaceAll("$#", 2 << i)
-          .replace(/(\w)#/g, `$1${i + 1}`)
-          .replaceAll("[#]", `[${i + 1}]`),
-      ).join(separator);
-    copies.push(
-      template
-        .replaceAll("[N]", `[${n}]`)
-        .replace(/ *--@each\n([\s\S]*?) *--@end\n/g, (_, block) => each(block, ""))
-        .replace(/@(or|and)\{([^}]*)\}/g, (_, word, text) => `(${each(text, ` ${word} `)})`)
-        .replace(/@plus\{([^}]*)\}/g, (_, text) => each(text, " + "))
-        .replace(/@cells\{([^}]*)\}/g, (_, text) => each(text, ", ").replace(/^[^,]*, /, ""))
-        .replace(/@\{([^}]*)\}/g, (_, text) => each(text, ", ")),
-    );
-  }
-  return `local unrolledLimits, unrolledRules = {}, {}\n${withoutComments(copies.join("\n"))}`;
+/** A template written out for `n` limits; limits.lua says how it is written. */
+function unroll(template, n) {
+  const each = (text, separator) =>
+    Array.from({ length: n }, (_, i) =>
+      text
+        .replaceAll("$#", 2 << i)
+        .replace(/(\w)#/g, `$1${i + 1}`)
+        .replaceAll("[#]", `[${i + 1}]`),
+    ).join(separator);
+  return template
+    .replace(/ *--@each\n([\s\S]*?) *--@end\n/g, (_, block) => each(block, ""))
+    .replace(/@(or|and)\{([^}]*)\}/g, (_, word, text) => `(${each(text, ` ${word} `)})`)
+    .replace(/@plus\{([^}]*)\}/g, (_, text) => each(text, " + "))
+    .replace(/@cells\{([^}]*)\}/g, (_, text) => each(text, ", ").replace(/^[^,]*, /, ""))
+    .replace(/@\{([^}]*)\}/g, (_, text) => each(text, ", "));
 }
 
+/** `if subject == first then … elseif …`, one branch each. */
+function branches(subject, first, bodies) {
+  const cases = bodies.map(
+    (body, i) => `${i === 0 ? "if" : "elseif"} ${subject} == ${first + i} then\n${body}`,
+  );
+  return `${cases.join("\n")}\nend`;
+}
+
+const part = (name) => read(`stores/redis/script/${name}.lua`);
+
+/** Only the twins that a batch asks for are made. */
+const twinOf = `local function twinOf(kind)
+  local t
+  local function twin(_, make) t = make() end
+  ${branches("kind", 1, twins.map(read))}
+  return t
+end`;
+
 const script = [
-  read("stores/redis/script/prelude.lua"),
-  ...twins.map(read),
-  read("stores/redis/script/main.lua")
-    .replace("--[[kinds]]", kinds.map((kind) => `twins["${kind}"]`).join(", "))
-    .replace("--[[unrolled]]", unroll(read("stores/redis/script/unrolled.lua"), 3)),
+  part("prelude"),
+  twinOf,
+  part("main")
+    .replace("--[[general]]", () => part("general"))
+    .replace("--[[limits]]", () =>
+      branches(
+        "shape[1].plan.count",
+        1,
+        [1, 2, 3].map((n) => unroll(part("limits"), n)),
+      ),
+    )
+    .replace("--[[rules]]", () =>
+      branches(
+        "groupCount",
+        2,
+        [2, 3].map((n) => unroll(part("rules"), n)),
+      ),
+    ),
 ]
   .map(withoutComments)
   .join("\n");

@@ -10,8 +10,14 @@ function decideOn(store) {
   return { sync: true, call: (key) => store.decide([{ rule: "api", key, limit, cost: 1 }]) };
 }
 
+/** What the fallback answers is not what is measured: a sample in which it took over is no sample. */
+function onDegraded(error) {
+  console.error("The store fell behind; this figure would be of the fallback.", error);
+  process.exit(1);
+}
+
 function consumeOn(store, limits, name = "api") {
-  const limiter = tidegate.createLimiter({ name, store, ...limits });
+  const limiter = tidegate.createLimiter({ name, store, deadlineMs: 2000, onDegraded, ...limits });
   return { call: (key) => limiter.consume(key) };
 }
 

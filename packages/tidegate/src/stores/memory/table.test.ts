@@ -30,7 +30,13 @@ function read(table: Table, low: number, high: number): number[] | undefined {
   return offset < 0 ? undefined : [...segment.cells.subarray(offset, offset + 2)];
 }
 
-const mix = (i: number) => Math.imul(i ^ (i >>> 15), 0x2c1b3c6d) ^ (i * 0x9e3779b1);
+/** Any number's hash, never 0 for small ones. */
+function mix(n: number): number {
+  let hash = Math.imul(n ^ (n >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return hash ^ (hash >>> 16);
+}
+
 const never = Number.MAX_VALUE;
 
 describe("Table", () => {

@@ -31,11 +31,11 @@ else
   now, grace = given, 3600000
 end
 
-local kinds = { --[[kinds]] }
 local carriedBit, cellUnit = 0x80000000, 0x10000000
 
-local function readPlans(last)
-  local plans, made = {}, {}
+local plans = {}
+do
+  local last, made = pos + planBytes - 1, {}
   while pos <= last do
     local count
     count, pos = byte(input, pos), pos + 1
@@ -45,7 +45,7 @@ local function readPlans(last)
       kind, tag, argCount, pos = parse("<BI4B", input, pos)
       local t = made[kind]
       if not t then
-        t = kinds[kind]()
+        t = twinOf(kind)
         made[kind] = t
       end
       local limit = { twin = t, tag = tag, args = { parse("<" .. rep("d", argCount), input, pos) } }
@@ -66,7 +66,6 @@ local function readPlans(last)
     end
     plans[#plans + 1] = plan
   end
-  return plans
 end
 
 -- By place in KEYS: the states as this batch leaves them, and where they changed: false keeps the key's expiry, a number
@@ -81,102 +80,6 @@ local function placeOf(key, at)
   end
   firstAt[key] = at
   return at
-end
-
-local function fresh(plan)
-  local s = { 0, 0 }
-  for i = 1, plan.count do
-    local limit = plan[i]
-    local o = limit.at
-    if o then
-      s[o - 1] = limit.tag
-      for c = o, o + limit.cells - 1 do
-        s[c] = 0
-      end
-    end
-  end
-  return s, ""
-end
-
--- Neither infinite nor NaN, which would let a client in, or keep it out, for as long as the key lives.
-local function areNumbers(s, last)
-  local sum = 0
-  for i = 1, last do
-    sum = sum + s[i]
-  end
-  return sum * 0 == 0
-end
-
--- Entry by entry, for a state that is not laid out as this plan lays it out. Answers nil when it is corrupt.
-local function rearrange(state, plan)
-  if #state < 16 then
-    return nil
-  end
-  local s = fresh(plan)
-  s[1], s[2] = parse("<dd", state)
-  local entries, order, at = {}, {}, 17
-  while at <= #state do
-    if at + 11 > #state then
-      return nil
-    end
-    local tag, ends, cellsAt = parse("<I4", state, at), s[2], at + 4
-    if tag >= carriedBit then
-      tag, ends, cellsAt = tag - carriedBit, parse("<d", state, at + 4), at + 12
-    end
-    local cells = floor(tag / cellUnit)
-    at = cellsAt + 8 * cells
-    if cells < 1 or cells > 3 or at > #state + 1 then
-      return nil
-    end
-    entries[tag] = { ends = ends, cellsAt = cellsAt, at = at }
-    order[#order + 1] = tag
-  end
-  for i = 1, plan.count do
-    local o = plan[i].at
-    local entry = o and entries[plan[i].tag]
-    if entry then
-      for c = 0, plan[i].cells - 1 do
-        s[o + c] = parse("<d", state, entry.cellsAt + 8 * c)
-      end
-      entries[plan[i].tag] = nil
-    end
-  end
-  if not areNumbers(s, plan.width) then
-    return nil
-  end
-  local carried = ""
-  for i = 1, #order do
-    local entry = entries[order[i]]
-    if entry and entry.ends > now then
-      carried = carried .. pack("<I4d", order[i] + carriedBit, entry.ends) .. sub(state, entry.cellsAt, entry.at - 1)
-    end
-  end
-  return s, carried
-end
-
--- The numbers of the state at this place in the plan's layout, what is carried behind them, and whether the state lay so.
-local function load(at, plan)
-  local state = states[at]
-  if not state then
-    return fresh(plan)
-  end
-  if #state == plan.size then
-    local s, fits = { parse(plan.format, state) }, true
-    for i = 1, plan.count do
-      local o = plan[i].at
-      fits = fits and (not o or s[o - 1] == plan[i].tag)
-    end
-    if fits and areNumbers(s, plan.width) then
-      return s, "", true
-    end
-  end
-  local s, carried = rearrange(state, plan)
-  if s then
-    return s, carried
-  end
-  resets = resets + 1
-  states[at], isNew[at] = false, false
-  return fresh(plan)
 end
 
 local function write(key, state, ends, isFresh)
@@ -206,114 +109,18 @@ local function keep(at, state, ends)
   end
 end
 
-local function writeAll()
-  for at, ends in pairs(changed) do
-    write(KEYS[at], states[at], ends, isNew[at])
-  end
-end
-
-local plans = readPlans(pos + planBytes - 1)
 local reply, replied = { "" }, 1
 local keyAt, idAt, inputEnd = 1, 2, #input
 local dry = mode == 1
 
 local bitsText = {}
 local function textOf(bits)
-  local text = bitsText[bits]
-  if not text then
-    text = pack("<I4", bits)
-    bitsText[bits] = text
-  end
+  local text = pack("<I4", bits)
+  bitsText[bits] = text
   return text
 end
 
-local bits0, bits1, bits2, bits3 = textOf(0), textOf(1), textOf(2), textOf(3)
-
---[[unrolled]]
-
-local groups = {}
-
--- Judges one group of a request into groups[g] and the reply. Answers whether all its limits allow.
-local function judge(g, plan, cost, id)
-  local group = groups[g]
-  if not group then
-    group = { allowed = {}, yes = {}, no = {} }
-    groups[g] = group
-  end
-  local at = placeOf(KEYS[keyAt], keyAt)
-  local state = states[at]
-  local s, carried, fits = load(at, plan)
-  group.plan, group.at, group.keyAt, group.cost, group.id, group.s, group.carried = plan, at, keyAt, cost, id, s, carried
-  local yes, no, free, passes, facts = group.yes, group.no, s[1] <= now, true, nil
-  local bits, bit = states[at] and 1 or 0, 2
-  for i = 1, plan.count do
-    local limit = plan[i]
-    local o, allowed = limit.at, nil
-    if o then
-      allowed, yes[o - 1], yes[o], yes[o + 1], yes[o + 2], no[o - 1], no[o], no[o + 1], no[o + 2] =
-        limit.step(limit.args, now, cost, s[o], s[o + 1], s[o + 2])
-    else
-      keyAt = keyAt + 1
-      local t = limit.twin
-      local found = { t.judge(limit.args, KEYS[keyAt], now, cost, id, dry) }
-      allowed = found[1]
-      facts = (facts or "") .. pack("<" .. rep("d", t.facts), unpack(found, 2, t.facts + 1))
-    end
-    allowed = allowed and free
-    passes = passes and allowed
-    group.allowed[i] = allowed
-    if allowed then
-      bits = bits + bit
-    end
-    bit = bit * 2
-  end
-  keyAt = keyAt + 1
-  replied = replied + 1
-  reply[replied] = textOf(bits)
-  if states[at] then
-    replied = replied + 1
-    reply[replied] = fits and state or pack(plan.format, unpack(s, 1, plan.width))
-  end
-  if facts then
-    replied = replied + 1
-    reply[replied] = facts
-  end
-  return passes
-end
-
--- Gives one group its future.
-local function settle(group, passes)
-  local plan, s = group.plan, group.s
-  if not passes and not plan.countsRefused then
-    return
-  end
-  local isChanged, ends, ledgerAt = false, s[2], group.keyAt
-  for i = 1, plan.count do
-    local limit = plan[i]
-    local charged, o = passes and group.allowed[i], limit.at
-    if not o then
-      ledgerAt = ledgerAt + 1
-      if charged then
-        limit.twin.charge(limit.args, KEYS[ledgerAt], now, group.cost, group.id)
-      end
-    elseif charged or limit.countsRefused then
-      local successor = charged and group.yes or group.no
-      for c = o, o + limit.cells - 1 do
-        s[c] = successor[c]
-      end
-      local needed = successor[o - 1]
-      if needed > ends then
-        ends = needed + (needed - now) * limit.slack
-      end
-      isChanged = true
-    end
-  end
-  if isChanged then
-    local moved = ends > s[2] and ends
-    s[2] = ends
-    keep(group.at, pack(plan.format, unpack(s, 1, plan.width)) .. group.carried, moved)
-  end
-end
+--[[general]]
 
 if mode <= 1 then
   while pos <= inputEnd do
@@ -330,10 +137,10 @@ if mode <= 1 then
     end
     if groupCount == 1 and shape[1].plan.unrolls then
       idAt = idAt + count * ids
-      unrolledLimits[shape[1].plan.count](count, shape)
-    elseif groupCount <= 3 and isOneEach then
+      --[[limits]]
+    elseif groupCount > 1 and groupCount <= 3 and isOneEach then
       idAt = idAt + count * ids
-      unrolledRules[groupCount](count, shape)
+      --[[rules]]
     else
       for _ = 1, count do
         local passes = true
@@ -342,11 +149,11 @@ if mode <= 1 then
           if part.hasId then
             id, idAt = ARGV[idAt], idAt + 1
           end
-          passes = (judge(g, part.plan, part.cost, id) or part.shadow) and passes
+          passes = (general().judge(g, part.plan, part.cost, id) or part.shadow) and passes
         end
         if not dry then
           for g = 1, groupCount do
-            settle(groups[g], passes)
+            general().settle(g, passes)
           end
         end
       end
@@ -363,7 +170,7 @@ elseif mode == 2 then
     if chargedAt ~= chargedAt then
       chargedAt = now
     end
-    local s, carried = load(at, plan)
+    local s, carried = general().load(at, plan)
     for i = 1, plan.count do
       local limit, cost, reset = plan[i], nil, nil
       cost, reset, pos = parse("<dd", input, pos)
@@ -384,12 +191,14 @@ elseif mode == 2 then
     keyAt = keyAt + 1
   end
 else
-  local s, carried = load(1, plans[1])
+  local s, carried = general().load(1, plans[1])
   s[1] = now + parse("<d", input, pos)
   s[2] = max(s[1], s[2])
   keep(1, pack("<dd", s[1], s[2]) .. carried, s[2])
 end
 
-writeAll()
+for at, ends in pairs(changed) do
+  write(KEYS[at], states[at], ends, isNew[at])
+end
 reply[1] = pack("<dI4", now, resets)
 return table.concat(reply)

@@ -36,7 +36,7 @@ local function exceeds(sum, limit)
   return sum > limit and (floor(sum) == sum or sum > limit * (1 + 1e-9))
 end
 
--- twin(kind, make) registers one algorithm; make answers its table t, and runs only in batches that use it.
+-- twin(kind, make) is what each algorithm's file says; make answers its table t, and runs only in batches that use it.
 -- Constant state, of up to three cells c1 to c3 (zeros when fresh):
 --   t.cells                                     how many
 --   t.countsRefused(a)                          whether a refused hit changes the state (absent: never)
@@ -49,7 +49,3 @@ end
 --   t.judge(a, key, now, cost, id, dry)         changes nothing that can be seen; dry: writes nothing at all
 --   t.charge(a, key, now, cost, id)
 --   t.refund(a, key, now, cost, at, reset, id)
-local twins = {}
-local function twin(kind, make)
-  twins[kind] = make
-end
