@@ -111,11 +111,12 @@ export function verdictOf(
   allowed: boolean,
   now: number,
   heldUntil: number,
+  name: string = check.name === undefined ? levelName(check.rule, check.limit) : check.name,
 ): Verdict {
   const limit = check.limit;
   const verdict: Verdict = {
     rule: check.rule,
-    name: check.name === undefined ? levelName(check.rule, limit) : check.name,
+    name,
     key: check.key,
     allowed,
     shadow: check.shadow === true,
@@ -141,13 +142,14 @@ export function verdictOf(
   return verdict;
 }
 
-const names = new WeakMap<Limit, { rule: string; name: string }>();
+const seconds = new WeakMap<Limit, string>();
 
 /** `req/ip` with a window of 300 s is `req/ip/300`. */
 export function levelName(rule: string, limit: Limit): string {
-  const last = names.get(limit);
-  if (last !== undefined && last.rule === rule) return last.name;
-  const name = `${rule}/${Number((limit.windowMs / 1000).toPrecision(6))}`;
-  names.set(limit, { rule, name });
-  return name;
+  let suffix = seconds.get(limit);
+  if (suffix === undefined) {
+    suffix = `/${Number((limit.windowMs / 1000).toPrecision(6))}`;
+    seconds.set(limit, suffix);
+  }
+  return rule + suffix;
 }

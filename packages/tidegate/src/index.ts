@@ -1,13 +1,19 @@
 import type { RateText } from "./duration.js";
 import type { LeaseLimit } from "./limit.js";
-import { assembleLimiter, type LeaseLimiter, type Limiter, type LimiterOptions } from "./limiter.js";
+import {
+  assembleLimiter,
+  type LeaseLimiter,
+  type Limiter,
+  type LimiterOptions,
+  type LimitLike,
+} from "./limiter.js";
 import { memoryStore } from "./stores/memory/memory-store.js";
 
-/** Limits anything by key and cost. */
+/** Limits anything by key and cost. With a concurrency limit among them it also leases. */
 export function createLimiter(options: LimiterOptions & { limit: LeaseLimit }): LeaseLimiter;
-export function createLimiter(
-  options: LimiterOptions & { limits: readonly [LeaseLimit, ...unknown[]] },
-): LeaseLimiter;
+export function createLimiter<const Limits extends readonly LimitLike[]>(
+  options: Omit<LimiterOptions, "limit" | "limits"> & { limits: Limits },
+): Extract<Limits[number], LeaseLimit> extends never ? Limiter : LeaseLimiter;
 export function createLimiter(options: LimiterOptions): Limiter;
 export function createLimiter(options: LimiterOptions): LeaseLimiter {
   return assembleLimiter(options, { openStore: memoryStore });

@@ -470,6 +470,11 @@ describe("a misconfigured limiter is refused when it is made", () => {
   it("acquire is there on limiters with leases only", async () => {
     const leases = createLimiter({ name: "calls", limit: concurrency({ limit: 1, leaseFor: "1m" }) });
     expectTypeOf(leases).toEqualTypeOf<LeaseLimiter>();
+    const mixed = createLimiter({
+      name: "both",
+      limits: ["5 per hour", concurrency({ limit: 1, leaseFor: "1m" })],
+    });
+    expectTypeOf(mixed).toEqualTypeOf<LeaseLimiter>();
     const plain = createLimiter({ name: "sms", limit: "5 per hour" });
     expectTypeOf(plain).not.toExtend<LeaseLimiter>();
     await expect((plain as LeaseLimiter).acquire("k")).rejects.toThrow(

@@ -23,7 +23,7 @@ export interface LimiterOptions extends FailureOptions {
 export interface ConsumeOptions {
   /** How much this call weighs. Default 1. */
   cost?: number;
-  /** A sliding log charges an id once, however often the call is retried. */
+  /** Names the charge. A sliding log charges an id once, however often the call is retried; the first cost stands. */
   id?: string;
 }
 
@@ -53,7 +53,7 @@ export interface LeaseLimiter extends Limiter {
 export interface Lease extends AsyncDisposable {
   readonly allowed: boolean;
   readonly verdict: Verdict;
-  /** Starts `leaseFor` anew. Answers a refused verdict when the slot was lost meanwhile. */
+  /** Starts `leaseFor` anew. Answers a refused verdict when the slot was lost or released meanwhile. */
   renew(): Promise<Verdict>;
   release(): Promise<void>;
 }
@@ -86,12 +86,18 @@ export function assembleLimiter(options: LimiterOptions, { openStore }: LimiterD
   const { name } = options;
   const levels = limits.map((limit) => ({ rule: name, name: levelName(name, limit), limit }));
   const lease = limits.find(isLeaseLimit);
+  // A lease needs an id, which the limits beside it must be able to take.
+  if (lease !== undefined) for (const { ledger } of limits) ledger?.validate?.(1, "lease");
   const together = new WeakMap<Verdict, readonly Verdict[]>();
 
   function checksFor(key: string, options: ConsumeOptions | undefined): Check[] {
     validateKey(key);
     if (options !== undefined && typeof options !== "object") {
       throw new TypeError(`options: ${shown(options)} is not an options object. Write { cost: 5 }.`);
+    }
+    for (const option in options) {
+      if (option !== "cost" && option !== "id")
+        throw new TypeError(`options.${option}: there is no such option. Known: cost, id.`);
     }
     const cost = options?.cost === undefined ? 1 : options.cost;
     validateCost(cost);
@@ -192,21 +198,23 @@ export function assembleLimiter(options: LimiterOptions, { openStore }: LimiterD
       }
       const id = options?.id ?? crypto.randomUUID();
       const verdict = await ask("decide", key, { ...options, id });
-      const source = verdict.source;
+      const { source } = verdict;
       const own = { rule: name, name: levelName(name, lease), key, limit: lease, cost: verdict.cost, id };
-      let isHeld = verdict.allowed;
+      // Where it may stand: a renewal during an outage takes a slot in this process.
+      const sources = new Set(verdict.allowed ? [source] : []);
       const release = async (): Promise<void> => {
-        if (!isHeld) return;
-        isHeld = false;
-        await store.refund([{ ...own, source }]);
+        const charges = [...sources].map((source) => ({ ...own, source }));
+        sources.clear();
+        if (charges.length > 0) await store.refund(charges);
       };
       return {
         allowed: verdict.allowed,
         verdict,
         async renew() {
-          if (!isHeld) return verdict;
+          if (sources.size === 0)
+            return { ...verdict, allowed: false, retryAfterMs: Math.max(1, verdict.retryAfterMs) };
           const [renewed] = await store.decide([own]);
-          isHeld = (renewed as Verdict).allowed;
+          if (renewed?.allowed) sources.add(renewed.source);
           return renewed as Verdict;
         },
         release,

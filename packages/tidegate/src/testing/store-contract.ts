@@ -1,4 +1,3 @@
-import { describe, expect, it } from "vitest";
 import { concurrency } from "../algorithms/concurrency/concurrency.js";
 import { concurrencyVectors } from "../algorithms/concurrency/vectors.js";
 import { earrrl } from "../algorithms/earrrl/earrrl.js";
@@ -16,6 +15,9 @@ import type { Limit } from "../limit.js";
 import type { Store } from "../store.js";
 import { differences, playVector, type Vector } from "./vector.js";
 import { type VirtualClock, virtualClock } from "./virtual-clock.js";
+
+/** The rest of this entry point serves any test runner: only the contract needs vitest. */
+const vitest = await import("vitest").catch(() => undefined);
 
 export interface StoreContractOptions {
   /** Opens a store on this clock that shares nothing with any other. */
@@ -43,6 +45,9 @@ const perHour = (limit: number) => fixedWindow({ limit, window: "1h" });
 
 /** What every store promises. Run it with vitest on a store of your own. */
 export function storeContract(name: string, options: StoreContractOptions): void {
+  if (vitest === undefined)
+    throw new Error("storeContract runs in a vitest test file: npm install --save-dev vitest");
+  const { describe, expect, it } = vitest;
   describe(`${name} keeps the store contract`, () => {
     async function open(): Promise<{ store: Store; clock: VirtualClock }> {
       const clock = virtualClock(start);

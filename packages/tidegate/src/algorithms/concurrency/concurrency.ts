@@ -77,17 +77,19 @@ const ledger: LedgerFactory = Object.freeze({
   knows: (facts: Float64Array): boolean => facts[Fact.known] === 1,
 
   validate(cost: number): void {
-    if (Number.isInteger(cost)) return;
+    if (Number.isInteger(cost) && cost <= mostSlotsAtOnce) return;
     throw new ConfigError(
       "TG_SLOTS",
       "cost",
-      `${shown(cost)} is not a number of slots.`,
-      "Give a whole number.",
+      `${shown(cost)} is not a number of slots to take at once.`,
+      `Give a whole number up to ${mostSlotsAtOnce}.`,
     );
   },
 });
 
 const mostSlots = 1_000_000;
+/** Each is an entry of its own, and Redis does nothing else meanwhile. */
+const mostSlotsAtOnce = 1000;
 
 function parseSlots(value: unknown): number {
   const limit = parseAmount(value, "concurrency.limit", "whole");

@@ -46,7 +46,7 @@ export function slidingLog(options: SlidingLogOptions): Limit {
     limit,
     windowMs,
     refusedWeight: 0,
-    ledger: isList ? listLedger : sortedSetLedger,
+    ledger: isList ? listLedger : sortedSetLedger(limit),
 
     step(facts: Float64Array, at: number, now: number, cost: number, ruling: Ruling): void {
       const used = facts[at + Fact.used] as number;
@@ -81,11 +81,25 @@ export function slidingLog(options: SlidingLogOptions): Limit {
 const Fact = { used: 0, endsAt: 1, passesAt: 2, known: 3 } as const;
 const factCount = 4;
 
-const sortedSetLedger: LedgerFactory = Object.freeze({
-  facts: factCount,
-  open: (): Ledger => new Log(),
-  knows: (facts: Float64Array): boolean => facts[Fact.known] === 1,
-});
+/** A cost below the tolerance of its limit would pass for ever, each time as an entry. */
+function sortedSetLedger(limit: number): LedgerFactory {
+  const least = limit * 1e-9;
+  return Object.freeze({
+    facts: factCount,
+    open: (): Ledger => new Log(),
+    knows: (facts: Float64Array): boolean => facts[Fact.known] === 1,
+
+    validate(cost: number): void {
+      if (cost >= least || Number.isInteger(cost)) return;
+      throw new ConfigError(
+        "TG_COST_TINY",
+        "cost",
+        `${shown(cost)} is too small to count against ${limit}.`,
+        `Give at least ${least}, or count in larger units.`,
+      );
+    },
+  });
+}
 
 const listLedger: LedgerFactory = Object.freeze({
   facts: factCount,

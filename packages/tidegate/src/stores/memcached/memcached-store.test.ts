@@ -178,7 +178,7 @@ describe("what memcached holds", () => {
       const prefix = `t:${crypto.randomUUID()}`;
       const store = open({ prefix, onWarning: (message) => warnings.push(message) });
       for (const key of ["k", "l"])
-        await ask(port, `ms ${prefix}:${key}:r ${foreign.length} T60\r\n${foreign}\r\n`);
+        await ask(port, `ms ${prefix}:{${key}}:r ${foreign.length} T60\r\n${foreign}\r\n`);
       expect((await store.peek([check]))[0]).toMatchObject({ remaining: 5 });
       expect(store.resets).toBe(0);
       for (const key of ["k", "l"])
@@ -193,7 +193,7 @@ describe("what memcached holds", () => {
   test("an item lives a little longer than it has something to say, and a hold as long as it lasts", async () => {
     const prefix = `t:${crypto.randomUUID()}`;
     const store = open({ prefix });
-    const ttl = async () => Number(/t(-?\d+)/.exec(await ask(port, `mg ${prefix}:k:r t\r\n`))?.[1]);
+    const ttl = async () => Number(/t(-?\d+)/.exec(await ask(port, `mg ${prefix}:{k}:r t\r\n`))?.[1]);
     await store.decide([check]);
     expect(await ttl()).toBeGreaterThanOrEqual(60);
     expect(await ttl()).toBeLessThanOrEqual(72);
@@ -279,7 +279,7 @@ describe("deadlines", () => {
       ...shared,
       async put(key, ...args) {
         const put = await shared.put(key, ...args);
-        if (key === `${prefix}:b:r`) throw unreachable("the answer was lost.");
+        if (key === `${prefix}:{b}:r`) throw unreachable("the answer was lost.");
         return put;
       },
     };

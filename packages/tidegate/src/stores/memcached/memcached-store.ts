@@ -145,7 +145,7 @@ class MemcachedStoreOverCas implements MemcachedStore {
   }
 
   #itemOf = (rule: string, key: string): string =>
-    `${this.#prefix}:${keyText(key)}:${keyText(rule).replaceAll(":", "%3A")}`;
+    `${this.#prefix}:{${keyText(key)}}:${keyText(rule).replaceAll(":", "%3A")}`;
 
   #hits(checks: readonly Check[], terms: Terms | undefined): Hit[] {
     validateChecks(checks);
@@ -264,7 +264,7 @@ function inOrder(hits: readonly Hit[], passes: boolean | "peek"): Verdict[] {
 
 /** `%` would let a prefix forge the digest that stands for a long key. */
 function parsePrefix(prefix: unknown = "tg"): string {
-  if (typeof prefix === "string" && /^[\x21-\x24\x26-\x7e]{1,64}$/.test(prefix)) return prefix;
+  if (typeof prefix === "string" && /^[\x21-\x24\x26-\x7a\x7c\x7e]{1,64}$/.test(prefix)) return prefix;
   throw new ConfigError(
     "TG_PREFIX",
     "memcachedStore.prefix",

@@ -1,3 +1,4 @@
+import { levelName } from "../../check.js";
 import type { Limit } from "../../limit.js";
 import { Table } from "./table.js";
 
@@ -6,6 +7,8 @@ export interface Binding {
   readonly rule: string;
   /** The one in force: seen last. */
   limit: Limit;
+  /** What its verdicts are called, unless the check says otherwise. */
+  name: string;
   /** Where its states lie, and as whose; limits with a ledger lie on the shelf instead. */
   readonly table: Table;
   readonly owner: number;
@@ -30,7 +33,10 @@ export class Bindings {
       binding = this.#open(rule, limit);
       ofRule.set(limit.id, binding);
     }
-    binding.limit = limit;
+    if (binding.limit !== limit) {
+      binding.limit = limit;
+      binding.name = levelName(rule, limit);
+    }
     return binding;
   }
 
@@ -46,7 +52,8 @@ export class Bindings {
       this.tables.push(table);
     }
     const [low, high] = crypto.getRandomValues(new Int32Array(2)) as unknown as [number, number];
-    const binding: Binding = { rule, limit, table, owner: table.owners.length, low, high };
+    const name = levelName(rule, limit);
+    const binding: Binding = { rule, limit, name, table, owner: table.owners.length, low, high };
     table.owners.push(binding);
     return binding;
   }

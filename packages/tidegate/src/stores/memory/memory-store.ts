@@ -159,7 +159,8 @@ class MemoryStore implements Store {
       }
     }
     limit.read(after, 0, now, cost, reading);
-    return verdictOf(check, ruling, reading, allowed, now, 0);
+    const name = check.name === undefined ? binding.name : check.name;
+    return verdictOf(check, ruling, reading, allowed, now, 0, name);
   }
 
   #decideTogether(checks: readonly Check[], now: number): Verdict[] {
@@ -323,7 +324,16 @@ function write(cells: Float64Array, offset: number, after: Float64Array, count: 
 }
 
 function ledgerName(rule: string, id: string, key: string): string {
-  return `${rule}\n${id}\n${key}`;
+  return `${rule}\n${id}\n${key.length <= longestKey ? key : digestOf(key)}`;
+}
+
+/** Longer keys are named by their seeded hash: they would cost their length each, and V8 hashes very long strings by length alone. */
+const longestKey = 256;
+const longKeys = new KeyHash();
+
+function digestOf(key: string): string {
+  longKeys.of(key);
+  return `\0${longKeys.low.toString(36)}.${longKeys.high.toString(36)}.${key.length}`;
 }
 
 /** A hold lies in a table as counts do: one cell, the time it ends. It is dropped last. */
