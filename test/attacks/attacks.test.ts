@@ -90,6 +90,20 @@ describe("settings that can not work", () => {
   });
 });
 
+describe("a clock that tells no time", () => {
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, -1, "5", undefined])(
+    "such as %s is an error, and lets nobody in",
+    async (now) => {
+      const clock = () => now as number;
+      const prefix = `t:${crypto.randomUUID()}`;
+      for (const store of [memoryStore({ clock }), redisStore({ client: redis, prefix, clock })]) {
+        const limiter = createLimiter({ name: "api", limit: "5 per hour", store });
+        await expect(limiter.consume("k")).rejects.toThrow("TG_CLOCK");
+      }
+    },
+  );
+});
+
 describe("very long keys", () => {
   it("of equal length are counted apart in logs, and cost their length in neither time nor memory", async () => {
     const limiter = createLimiter({ name: "log", limit: slidingLog({ limit: 2, window: "1m" }) });

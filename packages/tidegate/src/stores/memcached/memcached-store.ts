@@ -1,5 +1,5 @@
 import { type Charge, type Check, costOf, validateChecks, validateCost, validateKey } from "../../check.js";
-import { type Clock, systemClock } from "../../clock.js";
+import { type Clock, checkedClock, systemClock } from "../../clock.js";
 import type { Verdict } from "../../decision.js";
 import { ConfigError, shown } from "../../errors.js";
 import { type Limit, rejectUnknownOptions } from "../../limit.js";
@@ -61,7 +61,9 @@ class MemcachedStoreOverCas implements MemcachedStore {
   readonly #clock: Clock;
 
   constructor(options: MemcachedStoreOptions) {
-    const { prefix, clock = systemClock, onWarning = console.warn } = options;
+    const { prefix, onWarning = console.warn } = options;
+    const clock =
+      options.clock === undefined ? systemClock : checkedClock(options.clock, "memcachedStore.clock");
     this.#prefix = parsePrefix(prefix);
     this.#client = clientOf(options);
     this.#clock = clock;

@@ -7,7 +7,7 @@ import {
   validateKey,
   verdictOf,
 } from "../../check.js";
-import { type Clock, systemClock } from "../../clock.js";
+import { type Clock, checkedClock, systemClock } from "../../clock.js";
 import type { Verdict } from "../../decision.js";
 import { ConfigError, shown } from "../../errors.js";
 import { type Limit, maxCells, Reading, Ruling, rejectUnknownOptions } from "../../limit.js";
@@ -57,7 +57,8 @@ class MemoryStore implements Store {
       );
     }
     this.#maxKeys = maxKeys;
-    this.#clock = options.clock ?? systemClock;
+    this.#clock =
+      options.clock === undefined ? systemClock : checkedClock(options.clock, "memoryStore.clock");
   }
 
   /** States kept now, one per rule, key and limit. */

@@ -1,5 +1,5 @@
 import { type Charge, type Check, costOf, validateChecks, validateCost, validateKey } from "../../check.js";
-import type { Clock } from "../../clock.js";
+import { type Clock, checkedClock } from "../../clock.js";
 import { Deadlines } from "../../deadlines.js";
 import type { Verdict } from "../../decision.js";
 import { ConfigError, StoreError, shown } from "../../errors.js";
@@ -55,21 +55,27 @@ export function redisStore(options: RedisStoreOptions): RedisStore {
   return new RedisStoreOverScript(
     connectionTo(options.client),
     prefix,
-    clock,
+    clock && checkedClock(clock, "redisStore.clock"),
     options.onWarning ?? console.warn,
   );
 }
 
 /** So many requests, and checks in all of them, share one call at most: Redis does nothing else while a script runs. */
-const batchSize = 128;
+const batchSize = 32;
 const batchChecks = 1024;
 
 interface Waiting {
-  readonly mode: typeof Mode.decide | typeof Mode.peek;
   readonly request: Request;
-  readonly deadlineMs: number;
   readonly resolve: (verdicts: Verdict[]) => void;
   readonly reject: (error: unknown) => void;
+}
+
+/** What goes into one call. */
+interface Batch {
+  readonly mode: typeof Mode.decide | typeof Mode.peek;
+  readonly deadlineMs: number;
+  readonly waiting: Waiting[];
+  checks: number;
 }
 
 /** One call under way, and until when it counts. */
@@ -92,8 +98,7 @@ class RedisStoreOverScript implements RedisStore {
   #introduction: Promise<void> | undefined;
   #lastRule = "";
   #lastRuleText = "";
-  #waiting: Waiting[] = [];
-  #waitingChecks = 0;
+  readonly #batches: Batch[] = [];
 
   constructor(
     connection: Connection,
@@ -177,40 +182,49 @@ class RedisStoreOverScript implements RedisStore {
     return this.#clock === undefined ? Number.NaN : this.#clock();
   }
 
-  #ask(mode: Waiting["mode"], checks: readonly Check[], terms: Terms | undefined): Promise<Verdict[]> {
+  #ask(mode: Batch["mode"], checks: readonly Check[], terms: Terms | undefined): Promise<Verdict[]> {
     validateChecks(checks);
     if (checks.length === 0) return Promise.resolve([]);
     const deadlineMs = terms?.deadlineMs ?? Number.POSITIVE_INFINITY;
     if (this.#connection.isCluster) return this.#askCluster(mode, checks, deadlineMs);
     return new Promise((resolve, reject) => {
-      const first = this.#waiting[0];
-      if (first === undefined) queueMicrotask(() => this.#flush());
-      else if (
-        this.#waiting.length === batchSize ||
-        this.#waitingChecks + checks.length > batchChecks ||
-        first.mode !== mode ||
-        first.deadlineMs !== deadlineMs
-      )
-        this.#flush();
-      this.#waitingChecks += checks.length;
-      this.#waiting.push({ mode, request: requestOf(checks), deadlineMs, resolve, reject });
+      const batch = this.#batchFor(mode, checks.length, deadlineMs);
+      batch.checks += checks.length;
+      batch.waiting.push({ request: requestOf(checks), resolve, reject });
     });
   }
 
-  /** Sends all that waits in one call. */
-  async #flush(): Promise<void> {
-    const waiting = this.#waiting;
-    const first = waiting[0];
-    if (first === undefined) return;
-    this.#waiting = [];
-    this.#waitingChecks = 0;
+  /** The last batch if there is room in it and it is of this kind, else a new one behind it. */
+  #batchFor(mode: Batch["mode"], checks: number, deadlineMs: number): Batch {
+    const last = this.#batches.at(-1);
+    if (
+      last !== undefined &&
+      last.waiting.length < batchSize &&
+      last.checks + checks <= batchChecks &&
+      last.mode === mode &&
+      last.deadlineMs === deadlineMs
+    )
+      return last;
+    const batch: Batch = { mode, deadlineMs, checks: 0, waiting: [] };
+    if (this.#batches.push(batch) === 1) queueMicrotask(this.#sendNext);
+    return batch;
+  }
+
+  /** One batch at a time is written, so that Redis works on the first while the next is being made. */
+  #sendNext = (): void => {
+    const batch = this.#batches.shift();
+    if (this.#batches.length > 0) setImmediate(this.#sendNext);
+    if (batch !== undefined) void this.#send(batch);
+  };
+
+  async #send({ mode, deadlineMs, waiting }: Batch): Promise<void> {
     try {
       const requests = waiting.map(({ request }) => request);
       const reply = await this.#run(
-        (notAfter) => writeRequests(first.mode, requests, this.#keyOf, this.#now(), notAfter),
-        first.deadlineMs,
+        (notAfter) => writeRequests(mode, requests, this.#keyOf, this.#now(), notAfter),
+        deadlineMs,
       );
-      for (const { mode, request, resolve } of waiting) {
+      for (const { request, resolve } of waiting) {
         const findings = reply.next(request);
         resolve(verdictsOf(findings, reply.now, allPass(findings), mode === Mode.peek));
       }
@@ -223,7 +237,7 @@ class RedisStoreOverScript implements RedisStore {
    * Keys of a cluster live apart: one call per key, in parallel. If one refuses or fails, what the others charged is given
    * back; until then another request may be refused wrongly, none is let through wrongly.
    */
-  async #askCluster(mode: Waiting["mode"], checks: readonly Check[], deadlineMs: number): Promise<Verdict[]> {
+  async #askCluster(mode: Batch["mode"], checks: readonly Check[], deadlineMs: number): Promise<Verdict[]> {
     const outcomes = await Promise.allSettled(
       byKey(checks).map(async (some) => {
         const request = requestOf(some);

@@ -33,13 +33,14 @@ end
 
 local carriedBit, cellUnit = 0x80000000, 0x10000000
 
+-- Tables are written out whole: a field added later costs as much as a step.
 local plans = {}
 do
   local last, made = pos + planBytes - 1, {}
   while pos <= last do
-    local count
-    count, pos = byte(input, pos), pos + 1
-    local plan = { format = "<dd", size = 16, width = 2, ledgers = 0, count = count, countsRefused = false, unrolls = count <= 3 }
+    local count, limits = byte(input, pos), {}
+    local format, size, width, ledgers, anyCounts, unrolls = "<dd", 16, 2, 0, false, count <= 3
+    pos = pos + 1
     for i = 1, count do
       local kind, tag, argCount
       kind, tag, argCount, pos = parse("<BI4B", input, pos)
@@ -48,23 +49,29 @@ do
         t = twinOf(kind)
         made[kind] = t
       end
-      local limit = { twin = t, tag = tag, args = { parse("<" .. rep("d", argCount), input, pos) } }
+      local args = { parse(sub("<dddddddd", 1, argCount + 1), input, pos) }
       pos = pos + argCount * 8
-      if t.cells then
-        limit.at, limit.cells, limit.step, limit.slack = plan.width + 2, t.cells, t.step, t.slack or 0
-        limit.countsRefused = t.countsRefused ~= nil and t.countsRefused(limit.args)
-        plan.countsRefused = plan.countsRefused or limit.countsRefused
-        plan.format = plan.format .. "I4" .. rep("d", t.cells)
-        plan.width = plan.width + 1 + t.cells
-        plan.size = plan.size + 4 + 8 * t.cells
-        plan.unrolls = plan.unrolls and (t.cells == 2 or count == 1)
+      local cells, at, counts = t.cells, nil, false
+      if cells then
+        at, counts = width + 2, t.countsRefused ~= nil and t.countsRefused(args)
+        anyCounts = anyCounts or counts
+        format = format .. (cells == 2 and "I4dd" or sub("I4ddd", 1, 2 + cells))
+        width = width + 1 + cells
+        size = size + 4 + 8 * cells
+        unrolls = unrolls and (cells == 2 or count == 1)
       else
-        plan.ledgers = plan.ledgers + 1
-        plan.unrolls = false
+        ledgers = ledgers + 1
+        unrolls = false
       end
-      plan[i] = limit
+      limits[i] = { twin = t, tag = tag, args = args, at = at, cells = cells, step = t.step, slack = t.slack or 0, countsRefused = counts }
     end
-    plans[#plans + 1] = plan
+    plans[#plans + 1] = {
+      limits[1], limits[2], limits[3],
+      format = format, size = size, width = width, ledgers = ledgers, count = count, countsRefused = anyCounts, unrolls = unrolls,
+    }
+    for i = 4, count do
+      plans[#plans][i] = limits[i]
+    end
   end
 end
 
