@@ -1,29 +1,18 @@
-// A small HTTP app behind a limiter: 100 requests per minute for each address, counted in this process.
+// A small HTTP app behind a gate: 100 requests per minute for each address, counted in this process.
 import { createServer } from "node:http";
-import { createLimiter } from "tidegate";
+import { decisionOf, tidegate } from "tidegate/node";
 
 const host = "127.0.0.1";
 const port = Number(process.env.PORT ?? 8080);
-const limiter = createLimiter({ name: "hello", limit: "100 per minute" });
+const limited = tidegate({ limit: "100 per minute" });
 
-const server = createServer(async (req, res) => {
-  const verdict = await limiter.consume(req.socket.remoteAddress ?? "unknown");
-  res.setHeader("Content-Type", "text/plain; charset=utf-8");
-  res.setHeader("RateLimit-Policy", `"hello";q=${verdict.limit};w=${seconds(verdict.windowMs)}`);
-  res.setHeader("RateLimit", `"hello";r=${verdict.remaining};t=${seconds(verdict.resetAfterMs)}`);
-  if (verdict.allowed) {
-    res.end(`Hello! You may call ${verdict.remaining} more times in this minute.\n`);
-  } else {
-    const wait = seconds(verdict.retryAfterMs);
-    res.writeHead(429, { "Retry-After": wait, "Cache-Control": "no-store" });
-    res.end(`That was more than ${verdict.limit} calls in a minute. Please come back in ${wait} s.\n`);
-  }
-});
-
-/** Rounded up: who waits this long is let in. */
-function seconds(ms) {
-  return Math.ceil(ms / 1000);
-}
+const server = createServer(
+  limited((req, res) => {
+    const { remaining } = decisionOf(req).verdict;
+    res.setHeader("Content-Type", "text/plain; charset=utf-8");
+    res.end(`Hello! You may call ${remaining} more times in this minute.\n`);
+  }),
+);
 
 server.on("error", (error) => {
   if (error.code !== "EADDRINUSE") throw error;

@@ -7,6 +7,7 @@ import {
   slidingLog,
   tokenBucket,
 } from "tidegate";
+import { offences } from "../../packages/tidegate/src/algorithms/offences/offences.js";
 
 /** A limit with its number left open, so that a trace can change it. */
 export interface Family {
@@ -31,7 +32,19 @@ export const families: readonly Family[] = [
   { make: (n) => earrrl({ rate: n + 0.7, halfLife: "1s" }) },
   { make: (n) => earrrl({ rate: (n + 1) / 7, halfLife: "10s", overage: 0.5 }) },
   { make: (n) => earrrl({ rate: (n + 1) / 7, halfLife: "10s", overage: 0 }) },
+  { make: (n) => ladder(n, 1000) },
+  { make: (n) => ladder(n, 60_000) },
 ];
+
+/** Counts what the limits beside it refuse, and holds. */
+function ladder(n: number, withinMs: number): Limit {
+  return offences({
+    after: Math.max(1, Math.ceil(n)),
+    withinMs,
+    holdsMs: [333, 2000, 60_000],
+    forgetMs: 6000,
+  });
+}
 
 /** Limits whose state grows with use, which memcached does not keep. */
 export const ledgerFamilies: readonly Family[] = [

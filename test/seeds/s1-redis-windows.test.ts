@@ -5,7 +5,7 @@ import { redisStore } from "tidegate/redis";
 import { type VirtualClock, virtualClock } from "tidegate/testing";
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from "vitest";
 import { everyPlace } from "../holes/places.js";
-import { watchScripts } from "./monitor.js";
+import { watchScripts } from "../servers/watch-scripts.js";
 import { printedFixedWindow, printedList, printedSortedSet } from "./printed-scripts.js";
 
 /** 2018-06-27 00:00:00Z, when the article was written. */

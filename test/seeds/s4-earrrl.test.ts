@@ -14,7 +14,7 @@ import { redisStore } from "tidegate/redis";
 import { type VirtualClock, virtualClock } from "tidegate/testing";
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from "vitest";
 import { everyPlace, type Place } from "../holes/places.js";
-import { watchScripts } from "./monitor.js";
+import { watchScripts } from "../servers/watch-scripts.js";
 import { printedEarrrl, printedTable } from "./printed-scripts.js";
 
 const start = 1_700_000_000_000;

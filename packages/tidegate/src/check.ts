@@ -142,6 +142,28 @@ export function verdictOf(
   return verdict;
 }
 
+/**
+ * Whether the check at this place has an offence to count: another limit of its rule and key refused the hit, in
+ * earnest, and the key was not held before.
+ */
+export function isOffence(
+  checks: readonly Check[],
+  at: number,
+  heldUntil: number,
+  now: number,
+  allows: (at: number) => boolean,
+): boolean {
+  const { rule, key, limit, shadow } = checks[at] as Check;
+  if (limit.countsOffences !== true || shadow === true || heldUntil > now) return false;
+  return checks.some((other, i) => i !== at && other.rule === rule && other.key === key && !allows(i));
+}
+
+/** Says in a verdict that this very hit made a hold begin. */
+export function markCrossed(verdict: Verdict, heldUntil: number): void {
+  verdict.heldUntil = heldUntil;
+  verdict.crossed = true;
+}
+
 const seconds = new WeakMap<Limit, string>();
 
 /** `req/ip` with a window of 300 s is `req/ip/300`. */

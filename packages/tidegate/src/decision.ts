@@ -1,3 +1,6 @@
+import type { ListEntry } from "./directory.js";
+import type { Outcome } from "./subject.js";
+
 /** The answer to one check. */
 export interface Verdict {
   rule: string;
@@ -23,6 +26,8 @@ export interface Verdict {
   estimate?: number;
   /** The key is refused until this time of the store's clock, whatever its limits say. */
   heldUntil?: number;
+  /** This very hit made the hold begin. */
+  crossed?: boolean;
   /** The caller's id for this charge (log entry, lease). */
   id?: string;
   /** The store's clock, in milliseconds. */
@@ -32,6 +37,36 @@ export interface Verdict {
 
 /** Who counted: the store, a slice taken from it in advance, this process alone, or nobody. */
 export type Source = "store" | "slice" | "local" | "none";
+
+export type Reason =
+  | "within-limits"
+  | "over-limit"
+  | "held"
+  | "safelist"
+  | "blocklist"
+  | "no-rule"
+  | "off"
+  | "degraded";
+
+/** The answer to one request. */
+export interface Decision {
+  /** In the refusal's body and the log. */
+  readonly id: string;
+  readonly allowed: boolean;
+  readonly reason: Reason;
+  /** The one that speaks: refused the longest wait, allowed the smallest share left; never a shadow one. */
+  readonly verdict?: Verdict;
+  readonly verdicts: readonly Verdict[];
+  readonly source: Source;
+  /** The list entry that decided, when a list did. */
+  readonly listed?: ListEntry;
+  /** How long the request was kept waiting by rules that delay. */
+  readonly delayedMs: number;
+  /** Verdicts that may be shown to the client: none of a rule with `expose: false`. */
+  readonly exposed: readonly Verdict[];
+  /** Says how the request ended, once: charges that turn out not to count are given back, leases released. Further calls do nothing. */
+  finish(outcome?: Outcome): Promise<void>;
+}
 
 /** Which of a request's verdicts speaks: when refused the longest wait, when allowed the smallest share left; never a shadow one. */
 export function spokesman(verdicts: readonly Verdict[]): Verdict | undefined {

@@ -425,6 +425,75 @@ describe("a store that is wrong", () => {
   });
 });
 
+describe("a store that decides one check alone", () => {
+  function alone(options: FailureOptions = {}) {
+    const counts = memoryStore();
+    const fault: { instead: ((check: Check) => unknown) | undefined } = { instead: undefined };
+    const answer = <T>(check: Check, act: () => T) =>
+      fault.instead === undefined ? act() : (fault.instead(check) as T);
+    const store = guardStore(
+      {
+        decide: (checks: readonly Check[]) => answer(checks[0] as Check, () => counts.decide(checks)),
+        decideOne: (check: Check) => answer(check, () => counts.decideOne(check)),
+      } as Store,
+      { breaker: longPause, ...options },
+      memoryStore,
+    );
+    const decideOne = async () => (await store.decideOne?.(check())) as Verdict;
+    return { counts, fault, decideOne };
+  }
+  const broken = () => {
+    throw new Error("broken");
+  };
+
+  it("is asked that way, and counts", async () => {
+    const { counts, decideOne } = alone();
+    expect(await decideOne()).toMatchObject({ allowed: true, remaining: 4, source: "store" });
+    expect(counts.peek([check()])).toMatchObject([{ remaining: 4 }]);
+  });
+
+  it("one that does not is not asked that way", () => {
+    expect(guarded().store.decideOne).toBeUndefined();
+  });
+
+  it.each([
+    ["throws", broken],
+    ["says nothing", () => undefined],
+    ["answers later", () => Promise.resolve()],
+    ["answers with a list", (check: Check) => memoryStore().decide([check])],
+    ["does not say whether", () => ({ remaining: 1, retryAfterMs: 0 })],
+    ["has less than nothing left", () => ({ allowed: true, remaining: -1, retryAfterMs: 0 })],
+    ["does not know the wait", () => ({ allowed: true, remaining: 1, retryAfterMs: Number.NaN })],
+  ])("while it %s, this process counts", async (_fault, instead) => {
+    const { fault, decideOne } = alone();
+    fault.instead = instead;
+    expect(await decideOne()).toMatchObject({ allowed: true, remaining: 4, source: "local" });
+  });
+
+  it("is left alone after failures in a row, and asked again after the pause", async () => {
+    const onDegraded = vi.fn();
+    const onRecovered = vi.fn();
+    const { fault, decideOne } = alone({ breaker: { failures: 2, pauseMs: 20 }, onDegraded, onRecovered });
+    const instead = vi.fn(broken);
+    fault.instead = instead;
+    for (let i = 0; i < 4; i++) expect((await decideOne()).source).toBe("local");
+    expect(instead).toHaveBeenCalledTimes(2);
+    expect(onDegraded).toHaveBeenCalledTimes(1);
+    fault.instead = undefined;
+    await sleep(30);
+    expect(await decideOne()).toMatchObject({ remaining: 4, source: "store" });
+    expect(onRecovered).toHaveBeenCalledTimes(1);
+  });
+
+  it("a wrong setting reaches the caller", async () => {
+    const { fault, decideOne } = alone();
+    fault.instead = () => {
+      throw new ConfigError("TG_X", "limit", "wrong.", "Fix it.");
+    };
+    await expect(decideOne()).rejects.toBeInstanceOf(ConfigError);
+  });
+});
+
 describe("settings of failure", () => {
   const build = (options: object) => () => guardStore(memoryStore(), options, memoryStore);
 

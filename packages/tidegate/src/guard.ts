@@ -22,8 +22,19 @@ export interface FailureOptions {
   onRecovered?: () => void;
 }
 
+export interface GuardedStore extends Omit<Store, "decideOne"> {
+  /** Present when the store has it. What answers instead of the store may take its time. */
+  decideOne?(check: Check): Promise<Verdict>;
+}
+
 /** A store that always answers, in time. Stores that answer at once pass through untouched. */
-export function guardStore(store: Store, options: FailureOptions, openLocal: () => Store): Store {
+export function guardStore(
+  store: Store,
+  options: FailureOptions,
+  openLocal: () => Store,
+  /** A rule's own way to go on, where it has one. */
+  ofRule?: (rule: string) => OnStoreFailure | undefined,
+): GuardedStore {
   const { deadlineMs, failures, pauseMs, onStoreFailure } = parseFailureOptions(options);
   const deadlines = new Deadlines(deadlineMs);
   const terms = { deadlineMs };
@@ -36,6 +47,10 @@ export function guardStore(store: Store, options: FailureOptions, openLocal: () 
   function localStore(): Store {
     local ??= openLocal();
     return local;
+  }
+
+  function wayOf(rule: string): OnStoreFailure {
+    return ofRule?.(rule) ?? onStoreFailure;
   }
 
   function isPaused(): boolean {
@@ -82,7 +97,16 @@ export function guardStore(store: Store, options: FailureOptions, openLocal: () 
   ): Promise<T> {
     isElsewhere = true;
     const inTime = store.keepsDeadlines === true ? answer : deadlines.race(answer);
-    return inTime.then(accept).then(undefined, (error) => recover(error, instead));
+    return inTime.then(
+      (given) => {
+        try {
+          return accept(given);
+        } catch (error) {
+          return recover(error, instead);
+        }
+      },
+      (error) => recover(error, instead),
+    );
   }
 
   function recover<T>(error: unknown, instead: (error: unknown) => Answer<T>): Answer<T> {
@@ -106,6 +130,21 @@ export function guardStore(store: Store, options: FailureOptions, openLocal: () 
     }
   }
 
+  /**
+   * The same for one check and a store that has `decideOne`. That the verdict is looked at last, with nothing in
+   * between, shows V8 that it is no promise: it then need not ask it for a `then`.
+   */
+  async function askVerdict(decideOne: NonNullable<Store["decideOne"]>, check: Check): Promise<Verdict> {
+    if (failed > 0) return only(await askVerdicts("decide", [check]));
+    try {
+      const verdict = decideOne.call(store, check);
+      if (hasNumbers(verdict) && typeof verdict.allowed === "boolean") return verdict;
+      throw strange(verdict);
+    } catch (error) {
+      return only(await recover(error, () => withoutStore("decide", [check])));
+    }
+  }
+
   function awaitVerdicts(
     answer: Promise<Verdict[]>,
     verb: "decide" | "peek",
@@ -126,17 +165,27 @@ export function guardStore(store: Store, options: FailureOptions, openLocal: () 
   }
 
   function withoutStore(verb: "decide" | "peek", checks: readonly Check[]): Answer<Verdict[]> {
-    if (onStoreFailure !== "local")
-      return checks.map((check) => blindVerdict(check, onStoreFailure === "allow", pauseMs));
-    const answer = localStore()[verb](checks);
-    return isPromise(answer) ? answer.then(asLocal) : asLocal(answer);
+    const ways = checks.map(({ rule }) => wayOf(rule));
+    // One that denies refuses the whole request: then nothing is charged here either.
+    const isDenied = checks.some(({ shadow }, i) => ways[i] === "deny" && shadow !== true);
+    const counted = checks.filter((_, i) => ways[i] === "local");
+    const answer = counted.length === 0 ? [] : localStore()[isDenied ? "peek" : verb](counted);
+    const together = (local: Verdict[]): Verdict[] => {
+      const verdicts = asLocal(local)[Symbol.iterator]();
+      return checks.map((check, i) =>
+        ways[i] === "local"
+          ? (verdicts.next().value as Verdict)
+          : blindVerdict(check, ways[i] === "allow", pauseMs),
+      );
+    };
+    return isPromise(answer) ? answer.then(together) : together(answer);
   }
 
   /** A client held by the store stays held should the store vanish. */
   function rememberHolds(verdicts: Verdict[]): void {
-    if (onStoreFailure !== "local") return;
     for (const { rule, key, heldUntil, at } of verdicts) {
-      if (heldUntil !== undefined && heldUntil > at) void localStore().hold(rule, key, heldUntil - at);
+      if (heldUntil !== undefined && heldUntil > at && wayOf(rule) === "local")
+        void localStore().hold(rule, key, heldUntil - at);
     }
   }
 
@@ -156,8 +205,10 @@ export function guardStore(store: Store, options: FailureOptions, openLocal: () 
     if (typeof store[verb] !== "function") throw unable(verb);
   }
 
+  const { decideOne } = store;
   return {
     decide: (checks) => askVerdicts("decide", checks),
+    ...(decideOne && { decideOne: (check: Check) => askVerdict(decideOne, check) }),
     peek(checks) {
       demand("peek");
       return askVerdicts("peek", checks);
@@ -179,7 +230,7 @@ export function guardStore(store: Store, options: FailureOptions, openLocal: () 
       try {
         return mustAct(() => store.hold(rule, key, forMs, terms));
       } finally {
-        if (isElsewhere && onStoreFailure === "local") void localStore().hold(rule, key, forMs);
+        if (isElsewhere && wayOf(rule) === "local") void localStore().hold(rule, key, forMs);
       }
     },
     forget(checks) {
@@ -238,15 +289,22 @@ function blindVerdict(check: Check, allowed: boolean, pauseMs: number): Verdict 
 function areVerdicts(answer: unknown, count: number): boolean {
   if (!Array.isArray(answer) || answer.length !== count) return false;
   for (let i = 0; i < count; i++) {
-    const verdict = answer[i] as Partial<Verdict> | null | undefined;
-    if (
-      typeof verdict?.allowed !== "boolean" ||
-      !(typeof verdict.remaining === "number" && verdict.remaining >= 0) ||
-      !(typeof verdict.retryAfterMs === "number" && verdict.retryAfterMs >= 0)
-    )
-      return false;
+    if (!hasNumbers(answer[i]) || typeof answer[i].allowed !== "boolean") return false;
   }
   return true;
+}
+
+function hasNumbers(verdict: Partial<Verdict> | null | undefined): boolean {
+  return (
+    typeof verdict?.remaining === "number" &&
+    verdict.remaining >= 0 &&
+    typeof verdict.retryAfterMs === "number" &&
+    verdict.retryAfterMs >= 0
+  );
+}
+
+function only(verdicts: Verdict[]): Verdict {
+  return verdicts[0] as Verdict;
 }
 
 function strange(answer: unknown): StoreError {

@@ -19,6 +19,8 @@ export interface Limit {
   readonly windowMs: number;
   /** What one refused call weighs, as a share of its cost: 0 unless refusals are counted on purpose. */
   readonly refusedWeight: number;
+  /** True on a limit that refuses nobody and counts the refusals by the other limits of its rule and key. */
+  readonly countsOffences?: boolean;
   /** Present on limits whose state grows with use (logs, leases). */
   readonly ledger?: LedgerFactory;
 
@@ -47,6 +49,8 @@ export class Ruling {
   /** NaN where the algorithm has none. */
   delayMs: number = Number.NaN;
   estimate: number = Number.NaN;
+  /** Limits that count offences: until when the key is held if this hit is one; 0 when it is not held. */
+  holdUntil = 0;
 }
 
 /** What `read` found. */
@@ -85,7 +89,12 @@ export interface LedgerFactory {
  * 1e-9 of the limit, since 0.1 + 0.2 is a hair more than 0.3. Each Lua twin has the same line.
  */
 export function exceeds(sum: number, limit: number): boolean {
-  return sum > limit && (Math.floor(sum) === sum || sum > limit * (1 + 1e-9));
+  return sum > limit && isClearlyMore(sum, limit);
+}
+
+/** Apart, so that `exceeds` is short enough for V8 to inline wherever it is called. */
+function isClearlyMore(sum: number, limit: number): boolean {
+  return Math.floor(sum) === sum || sum > limit * (1 + 1e-9);
 }
 
 /** A limit's number: 0 (refuses everything) or more. */

@@ -1,5 +1,6 @@
 import { fixedWindow } from "./algorithms/fixed-window/fixed-window.js";
 import { type Charge, type Check, levelName, validateCost, validateKey, validateRuleName } from "./check.js";
+import { Companions } from "./companions.js";
 import { spokesman, type Verdict } from "./decision.js";
 import { type Duration, parseDuration, parseRate, type RateText } from "./duration.js";
 import { ConfigError, shown } from "./errors.js";
@@ -81,14 +82,19 @@ export function assembleLimiter(options: LimiterOptions, { openStore }: LimiterD
   );
   validateRuleName(options.name, "createLimiter.name");
   const limits = parseLimits(options);
-  const store = guardStore(parseStore(options.store) ?? openStore(), options, openStore);
+  const store = guardStore(
+    parseStore(options.store, "createLimiter.store") ?? openStore(),
+    options,
+    openStore,
+  );
   for (const limit of limits) store.accept?.(limit);
   const { name } = options;
   const levels = limits.map((limit) => ({ rule: name, name: levelName(name, limit), limit }));
   const lease = limits.find(isLeaseLimit);
   // A lease needs an id, which the limits beside it must be able to take.
   if (lease !== undefined) for (const { ledger } of limits) ledger?.validate?.(1, "lease");
-  const together = new WeakMap<Verdict, readonly Verdict[]>();
+  const sole = levels[0] as (typeof levels)[number];
+  const decideOne = levels.length === 1 && lease === undefined ? store.decideOne : undefined;
 
   function checksFor(key: string, options: ConsumeOptions | undefined): Check[] {
     validateKey(key);
@@ -119,7 +125,7 @@ export function assembleLimiter(options: LimiterOptions, { openStore }: LimiterD
   function speak(verdicts: Verdict[]): Verdict {
     if (verdicts.length === 1) return verdicts[0] as Verdict;
     const spoken = spokesman(verdicts) as Verdict;
-    together.set(spoken, verdicts);
+    Companions.set(spoken, verdicts);
     return spoken;
   }
 
@@ -134,7 +140,7 @@ export function assembleLimiter(options: LimiterOptions, { openStore }: LimiterD
 
   /** What a verdict charged, to each limit: it may have come back from another process, without its companions. */
   function chargesOf(verdict: Verdict): Charge[] {
-    const verdicts = together.get(verdict);
+    const verdicts = Companions.of(verdict);
     return levels.map((level, i) => {
       const own = verdicts?.[i] ?? verdict;
       const { key, cost, at, id, source } = own;
@@ -158,7 +164,12 @@ export function assembleLimiter(options: LimiterOptions, { openStore }: LimiterD
   return {
     name,
     limits,
-    consume: (key, options) => ask("decide", key, options),
+    consume(key, options) {
+      // Most calls: one limit, no options, a store that answers at once.
+      if (decideOne !== undefined && options === undefined && typeof key === "string" && key !== "")
+        return decideOne({ rule: name, name: sole.name, key, limit: sole.limit, cost: 1 });
+      return ask("decide", key, options);
+    },
     async peek(key, options) {
       const verdict = await ask("peek", key, options);
       settled.add(verdict);
@@ -235,7 +246,7 @@ function withoutId({ id: _, ...check }: Check): Charge {
   return check;
 }
 
-function isLeaseLimit(limit: Limit): limit is LeaseLimit {
+export function isLeaseLimit(limit: Limit): limit is LeaseLimit {
   return "leaseForMs" in limit;
 }
 
@@ -248,23 +259,27 @@ function parseLimits({ limit, limits }: LimiterOptions): Limit[] {
       'Write limit: "100 per hour", or limits: ["100 per minute", "5000 per hour"].',
     );
   }
-  const given = limits ?? [limit as LimitLike];
+  return limits === undefined
+    ? [parseLimit(limit as LimitLike, "createLimiter.limit")]
+    : parseLimitList(limits, "createLimiter.limits");
+}
+
+/** Limits that hold together: 1 to 32, each with a place of its own. */
+export function parseLimitList(given: readonly LimitLike[], path: string): Limit[] {
   if (!Array.isArray(given) || given.length === 0 || given.length > 32) {
     throw new ConfigError(
       "TG_LIMITS",
-      "createLimiter.limits",
+      path,
       `${shown(given)} is not a list of limits.`,
       "Give 1 to 32 limits.",
     );
   }
-  const parsed = given.map((one, i) =>
-    parseLimit(one, limits === undefined ? "createLimiter.limit" : `createLimiter.limits[${i}]`),
-  );
+  const parsed = given.map((one, i) => parseLimit(one, `${path}[${i}]`));
   parsed.forEach((one, i) => {
     if (parsed.findIndex((other) => other.id === one.id) !== i) {
       throw new ConfigError(
         "TG_LIMITS_CLASH",
-        `createLimiter.limits[${i}]`,
+        `${path}[${i}]`,
         `another limit counts in the same place (${one.id}).`,
         "Two limits of one kind and window would be one count: keep the smaller.",
       );
@@ -295,11 +310,11 @@ function parseLimit(limit: LimitLike, path: string): Limit {
   return limit;
 }
 
-function parseStore(store: Store | undefined): Store | undefined {
+export function parseStore(store: Store | undefined, path: string): Store | undefined {
   if (store === undefined || typeof store?.decide === "function") return store;
   throw new ConfigError(
     "TG_STORE",
-    "createLimiter.store",
+    path,
     `${shown(store)} is not a store.`,
     "Use memoryStore(), redisStore({ client }) or memcachedStore({ servers }).",
   );

@@ -1,5 +1,7 @@
 import type { Charge, Check } from "./check.js";
+import type { Clock } from "./clock.js";
 import type { Verdict } from "./decision.js";
+import type { Directory } from "./directory.js";
 import type { Limit } from "./limit.js";
 
 /** A store answers at once or later; both are fine wherever a store is used. */
@@ -16,6 +18,11 @@ export interface Store {
    * when it itself allows and no enforcing check refuses. Answers one verdict per check, in order.
    */
   decide(checks: readonly Check[], terms?: Terms): Answer<Verdict[]>;
+  /**
+   * `decide` of one check, without the lists around question and answer, for stores that answer at once. A limiter of one
+   * limit prefers it: whoever wraps a store and changes `decide` changes this too, or leaves it out.
+   */
+  decideOne?(check: Check): Verdict;
   /** Judges without a trace: writes nothing. */
   peek(checks: readonly Check[], terms?: Terms): Answer<Verdict[]>;
   /** Gives charges back, never more than the current window still holds of them. */
@@ -28,6 +35,10 @@ export interface Store {
   readonly keepsDeadlines?: boolean;
   /** Throws a `ConfigError` for a limit this store can not keep. Asked when a limiter is made. */
   accept?(limit: Limit): void;
+  /** Lists and customers kept beside the counts. Asked once, when a gate is made. */
+  openDirectory?(): Directory;
+  /** The clock it was handed, if any: what stands beside it then tells the same time. */
+  readonly clock?: Clock;
   close?(): Answer<void>;
 }
 

@@ -1,4 +1,11 @@
+export {
+  type AdapterContractOptions,
+  type App,
+  type AppAnswer,
+  adapterContract,
+} from "./adapter-contract.js";
 export { hostileKeys, type StoreContractOptions, storeContract } from "./store-contract.js";
+export { subjectOf } from "./subject.js";
 export {
   type Act,
   type Played,

@@ -4,6 +4,7 @@ import { earrrl } from "../algorithms/earrrl/earrrl.js";
 import { earrrlVectors } from "../algorithms/earrrl/vectors.js";
 import { fixedWindow } from "../algorithms/fixed-window/fixed-window.js";
 import { fixedWindowVectors } from "../algorithms/fixed-window/vectors.js";
+import { offences } from "../algorithms/offences/offences.js";
 import { slidingCounterVectors } from "../algorithms/sliding-counter/vectors.js";
 import { slidingLog } from "../algorithms/sliding-log/sliding-log.js";
 import { slidingLogVectors } from "../algorithms/sliding-log/vectors.js";
@@ -111,6 +112,24 @@ export function storeContract(name: string, options: StoreContractOptions): void
       expect(Object.keys(await ask(perMinute(5)))).not.toEqual(
         expect.arrayContaining([expect.stringMatching(/delayMs|estimate/)]),
       );
+    });
+
+    it("decides one check alone, if it can, as it does in a list", async () => {
+      const alone = await open();
+      const { store: listed } = await open();
+      if (alone.store.decideOne === undefined) return;
+      for (const limit of [perMinute(3), tokenBucket({ rate: "3 per minute", burst: 3 })]) {
+        for (let i = 0; i < 5; i++) {
+          const check = { rule: limit.kind, key: "k", limit, cost: 1, id: "i", tier: "t" };
+          expect([alone.store.decideOne(check)]).toEqual(await listed.decide([check]));
+        }
+        await alone.store.hold(limit.kind, "k", 1000);
+        expect(alone.store.decideOne({ rule: limit.kind, key: "k", limit })).toMatchObject({
+          allowed: false,
+          heldUntil: start + 1000,
+        });
+        await alone.store.forget([{ rule: limit.kind, key: "k", limit }]);
+      }
     });
 
     it("charges all checks of a request or none", async () => {
@@ -234,6 +253,90 @@ export function storeContract(name: string, options: StoreContractOptions): void
         [true, 4],
         [true, 49],
       ]);
+    });
+
+    describe("offences", () => {
+      const ladder = offences({ after: 2, withinMs: 60_000, holdsMs: [10_000, 50_000], forgetMs: 600_000 });
+      const ofClient = (rule: string, limit: Limit): Check[] => [
+        { rule, key: "client", limit },
+        { rule, key: "client", limit: ladder },
+      ];
+      const api = ofClient("api", perHour(1));
+
+      it("so many refusals by a rule's own limits make it hold the key, and the next time longer", async () => {
+        const { store, clock } = await open();
+        await store.decide(api);
+        const [, first] = await store.decide(api);
+        expect(first).toMatchObject({ allowed: true, remaining: 1 });
+        expect(first?.crossed).toBeUndefined();
+        const [refused, crossed] = await store.decide(api);
+        expect(refused?.allowed).toBe(false);
+        expect(crossed).toMatchObject({ crossed: true, heldUntil: start + 10_000 });
+        clock.advance(5000);
+        const [held, silent] = await store.decide(api);
+        expect(held).toMatchObject({ allowed: false, heldUntil: start + 10_000 });
+        expect(silent?.crossed).toBeUndefined();
+        clock.advance(5000);
+        await store.decide(api);
+        const [, again] = await store.decide(api);
+        expect(again).toMatchObject({ crossed: true, heldUntil: start + 60_000 });
+      });
+
+      it("a step is forgiven after so long without an offence", async () => {
+        const { store, clock } = await open();
+        for (let i = 0; i < 3; i++) await store.decide(api);
+        // The ladder remembers one offence until ten minutes after the hold.
+        clock.advance(610_000);
+        await store.decide(api);
+        const [, crossed] = await store.decide(api);
+        expect(crossed?.heldUntil).toBe(start + 620_000);
+      });
+
+      it("refusals too far apart are no offence", async () => {
+        const { store, clock } = await open();
+        await store.decide(api);
+        for (let i = 0; i < 5; i++) {
+          const [, verdict] = await store.decide(api);
+          expect(verdict?.crossed).toBeUndefined();
+          clock.advance(60_000);
+        }
+      });
+
+      it("what another rule or key refuses is no offence, nor what is only looked at", async () => {
+        const { store } = await open();
+        const quiet = ofClient("quiet", perHour(100));
+        await store.decide(api);
+        for (let i = 0; i < 4; i++) {
+          await store.peek(api);
+          const verdicts = await store.decide([...quiet, { rule: "api", key: "client", limit: perHour(1) }]);
+          expect(verdicts[1]?.crossed).toBeUndefined();
+        }
+        expect((await store.peek(quiet))[1]?.remaining).toBe(2);
+      });
+
+      it("alone it refuses only while the key is held, and counts nothing", async () => {
+        const { store, clock } = await open();
+        const [, watch] = api;
+        expect((await store.decide([watch as Check]))[0]).toMatchObject({ allowed: true, remaining: 2 });
+        for (let i = 0; i < 3; i++) await store.decide(api);
+        expect((await store.decide([watch as Check]))[0]).toMatchObject({
+          allowed: false,
+          heldUntil: start + 10_000,
+          retryAfterMs: 10_000,
+        });
+        clock.advance(10_000);
+        expect((await store.decide([watch as Check]))[0]).toMatchObject({ allowed: true, remaining: 2 });
+      });
+
+      it("forget drops the ladder with the rest", async () => {
+        const { store } = await open();
+        for (let i = 0; i < 3; i++) await store.decide(api);
+        await store.forget(api);
+        await store.decide(api);
+        await store.decide(api);
+        const [, crossed] = await store.decide(api);
+        expect(crossed?.heldUntil).toBe(start + 10_000);
+      });
     });
 
     it("forget drops counts and hold of these keys, and no others", async () => {

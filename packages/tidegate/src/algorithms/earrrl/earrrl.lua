@@ -3,6 +3,9 @@
 -- cells  N (hits, decayed), T (time of the last hit)
 -- The same arithmetic as earrrl.ts, in the same order.
 twin("earrrl", function()
+  --@step
+  local slack = 0.25
+
   local function decayed(a, now, hits, last)
     local elapsed = now - last
     if elapsed > 0 then
@@ -16,21 +19,16 @@ twin("earrrl", function()
     return max(now + 1000, last + log(hits / a[4]) / a[2])
   end
 
+  local function step(a, now, cost, hits, last)
+    hits, last = decayed(a, now, hits, last)
+    local charged = hits + cost
+    return hits * (a[2] * 1000) <= a[1] * (1 + 1e-12), ends(a, now, charged, last), charged, last
+  end
+  --@end
+
   return {
-    cells = 2,
-    slack = 0.25,
-
-    countsRefused = function(a)
-      return a[3] > 0
-    end,
-
-    step = function(a, now, cost, hits, last)
-      hits, last = decayed(a, now, hits, last)
-      local charged, refused = hits + cost, hits + a[3] * cost
-      return hits * (a[2] * 1000) <= a[1] * (1 + 1e-12),
-        ends(a, now, charged, last), charged, last, nil,
-        ends(a, now, refused, last), refused, last
-    end,
+    step = step,
+    slack = slack,
 
     refund = function(a, now, cost, at, reset, hits, last)
       hits, last = decayed(a, now, hits, last)

@@ -48,7 +48,7 @@ export function fixedWindow(options: FixedWindowOptions): Limit {
     kind: "fixed-window",
     id: fromFirstHit ? `fh:${windowMs}` : offsetMs === 0 ? `fw:${windowMs}` : `fw:${windowMs}+${offsetMs}`,
     cells: 2,
-    args: [limit, windowMs, offsetMs, fromFirstHit ? 1 : 0, countRefused ? 1 : 0],
+    args: [limit, windowMs, offsetMs, fromFirstHit ? 1 : 0],
     limit,
     windowMs,
     refusedWeight: countRefused ? 1 : 0,

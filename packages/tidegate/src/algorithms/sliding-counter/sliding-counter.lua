@@ -3,6 +3,9 @@
 -- cells  start of the window, its count, the count of the window before
 -- The same arithmetic as sliding-counter.ts, in the same order.
 twin("sliding-counter", function()
+  --@step
+  local slack = 0
+
   local function rolled(window, now, start, current, previous)
     if now < start + window then
       return start, current, previous
@@ -13,16 +16,17 @@ twin("sliding-counter", function()
     return floor(now / window) * window, 0, 0
   end
 
-  return {
-    cells = 3,
+  local function step(a, now, cost, start, current, previous)
+    local window = a[2]
+    start, current, previous = rolled(window, now, start, current, previous)
+    local used = current + (previous * (window - max(0, now - start))) / window
+    return not exceeds(used + cost, a[1]), start + 2 * window, start, current + cost, previous
+  end
+  --@end
 
-    step = function(a, now, cost, start, current, previous)
-      local window = a[2]
-      start, current, previous = rolled(window, now, start, current, previous)
-      local used = current + (previous * (window - max(0, now - start))) / window
-      local ends = start + 2 * window
-      return not exceeds(used + cost, a[1]), ends, start, current + cost, previous, ends, start, current, previous
-    end,
+  return {
+    step = step,
+    slack = slack,
 
     refund = function(a, now, cost, at, reset, start, current, previous)
       local window = a[2]

@@ -3,6 +3,9 @@
 -- cells  level (tokens in use), time of the level
 -- The same arithmetic as token-bucket.ts, in the same order.
 twin("token-bucket", function()
+  --@step
+  local slack = 0.25
+
   local function drained(a, now, level, last)
     if now > last then
       return max(0, level - ((now - last) * a[2]) / a[3]), now
@@ -15,17 +18,16 @@ twin("token-bucket", function()
     return min(now + 315360000000, max(now + 1, last + (level * a[3]) / a[2]))
   end
 
-  return {
-    cells = 2,
-    slack = 0.25,
+  local function step(a, now, cost, level, last)
+    level, last = drained(a, now, level, last)
+    local sum = level + cost
+    return not exceeds(sum, a[1]), full(a, now, sum, last), sum, last
+  end
+  --@end
 
-    step = function(a, now, cost, level, last)
-      level, last = drained(a, now, level, last)
-      local sum = level + cost
-      return not exceeds(sum, a[1]),
-        full(a, now, sum, last), sum, last, nil,
-        full(a, now, level, last), level, last
-    end,
+  return {
+    step = step,
+    slack = slack,
 
     refund = function(a, now, cost, at, reset, level, last)
       level, last = drained(a, now, level, last)

@@ -1,4 +1,4 @@
-import { type Charge, type Check, costOf, verdictOf } from "../../check.js";
+import { type Charge, type Check, costOf, isOffence, markCrossed, verdictOf } from "../../check.js";
 import type { Verdict } from "../../decision.js";
 import { type Limit, maxCells, Reading, Ruling } from "../../limit.js";
 import { endOfTime, freshState, type PackedState, packState, unpackState } from "../packed/packed-state.js";
@@ -62,12 +62,14 @@ export function successor(group: Group, judgement: Judgement, passes: boolean): 
   let after: PackedState | undefined;
   group.checks.forEach((check, i) => {
     const { limit } = check;
+    const offends = isOffender(group, judgement, i);
     const isCharged = passes && judgement.allowed[i] === true;
-    if (!isCharged && limit.refusedWeight === 0) return;
+    if (limit.countsOffences === true ? !offends : !isCharged && limit.refusedWeight === 0) return;
     after ??= copyOf(judgement.state);
     const at = i * maxCells;
     limit.step(after.cells, at, now, costOf(check), ruling);
-    const cells = isCharged ? ruling.ifAllowed : ruling.ifRefused;
+    const cells = isCharged && !offends ? ruling.ifAllowed : ruling.ifRefused;
+    if (offends) holdFor(after, ruling.holdUntil);
     for (let c = 0; c < limit.cells; c++) after.cells[at + c] = cells[c] as number;
     limit.read(after.cells, at, now, costOf(check), reading);
     after.ends = Math.min(endOfTime, Math.max(after.ends, reading.expiresAt));
@@ -76,21 +78,26 @@ export function successor(group: Group, judgement: Judgement, passes: boolean): 
 }
 
 /** `passes` tells how the whole decision went, or that it was only a peek. */
-export function verdictsOf(
-  group: Group,
-  { now, state, allowed }: Judgement,
-  passes: boolean | "peek",
-): Verdict[] {
+export function verdictsOf(group: Group, judgement: Judgement, passes: boolean | "peek"): Verdict[] {
+  const { now, state, allowed } = judgement;
   return group.checks.map((check, i) => {
     const { limit } = check;
     const cost = costOf(check);
     const isAllowed = allowed[i] === true;
     ruling.delayMs = ruling.estimate = Number.NaN;
     limit.step(state.cells, i * maxCells, now, cost, ruling);
+    const offends = passes !== "peek" && isOffender(group, judgement, i);
+    const isKept = limit.countsOffences === true ? !offends : passes && isAllowed;
     if (passes === "peek") limit.read(state.cells, i * maxCells, now, cost, reading);
-    else limit.read(passes && isAllowed ? ruling.ifAllowed : ruling.ifRefused, 0, now, cost, reading);
-    return verdictOf(check, ruling, reading, isAllowed, now, state.heldUntil);
+    else limit.read(isKept ? ruling.ifAllowed : ruling.ifRefused, 0, now, cost, reading);
+    const verdict = verdictOf(check, ruling, reading, isAllowed, now, state.heldUntil);
+    if (offends && ruling.holdUntil > 0) markCrossed(verdict, ruling.holdUntil);
+    return verdict;
   });
+}
+
+function isOffender({ checks }: Group, { now, state, allowed }: Judgement, at: number): boolean {
+  return isOffence(checks, at, state.heldUntil, now, (i) => allowed[i] === true);
 }
 
 /** The item after a charge was given back. What is not there needs nothing back. */
@@ -104,9 +111,14 @@ export function refunded(bytes: Bytes, charge: Charge, now: number): Bytes {
 
 export function held(bytes: Bytes, now: number, forMs: number): Bytes {
   const state = openState(bytes, [], now);
-  state.heldUntil = Math.min(endOfTime, now + forMs);
-  state.ends = Math.max(state.ends, state.heldUntil);
+  holdFor(state, now + forMs);
   return packState(state, []);
+}
+
+function holdFor(state: PackedState, until: number): void {
+  if (until === 0) return;
+  state.heldUntil = Math.min(endOfTime, until);
+  state.ends = Math.max(state.ends, state.heldUntil);
 }
 
 function openState(bytes: Bytes, plan: readonly Limit[], now: number): PackedState {

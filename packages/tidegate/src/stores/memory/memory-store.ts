@@ -2,6 +2,8 @@ import {
   type Charge,
   type Check,
   costOf,
+  isOffence,
+  markCrossed,
   validateChecks,
   validateCost,
   validateKey,
@@ -10,10 +12,10 @@ import {
 import { type Clock, checkedClock, systemClock } from "../../clock.js";
 import type { Verdict } from "../../decision.js";
 import { ConfigError, shown } from "../../errors.js";
+import { KeyHash } from "../../key-hash.js";
 import { type Limit, maxCells, Reading, Ruling, rejectUnknownOptions } from "../../limit.js";
 import type { Store } from "../../store.js";
 import { type Binding, Bindings } from "./bindings.js";
-import { KeyHash } from "./key-hash.js";
 import { Shelf } from "./shelf.js";
 import type { Candidate } from "./table.js";
 
@@ -34,6 +36,8 @@ const ruling = new Ruling();
 const reading = new Reading();
 
 class MemoryStore implements Store {
+  /** The one it was handed. */
+  readonly clock?: Clock;
   readonly #clock: Clock;
   readonly #maxKeys: number;
   readonly #hash = new KeyHash();
@@ -57,8 +61,8 @@ class MemoryStore implements Store {
       );
     }
     this.#maxKeys = maxKeys;
-    this.#clock =
-      options.clock === undefined ? systemClock : checkedClock(options.clock, "memoryStore.clock");
+    if (options.clock !== undefined) this.clock = checkedClock(options.clock, "memoryStore.clock");
+    this.#clock = this.clock ?? systemClock;
   }
 
   /** States kept now, one per rule, key and limit. */
@@ -69,12 +73,14 @@ class MemoryStore implements Store {
   }
 
   decide(checks: readonly Check[]): Verdict[] {
-    const now = this.#clock();
-    if (checks.length === 1 && now >= this.#lastHoldEnds) {
-      const check = checks[0] as Check;
-      if (check.limit.cells > 0) return [this.#decideAlone(check, now)];
-    }
-    return this.#decideTogether(checks, now);
+    if (checks.length === 1) return [this.decideOne(checks[0] as Check)];
+    return this.#decideTogether(checks, this.#clock());
+  }
+
+  decideOne(check: Check): Verdict {
+    const { limit } = check;
+    if (limit.cells > 0 && limit.countsOffences !== true) return this.#decideAlone(check);
+    return this.#decideTogether([check], this.#clock())[0] as Verdict;
   }
 
   peek(checks: readonly Check[]): Verdict[] {
@@ -107,7 +113,10 @@ class MemoryStore implements Store {
   hold(rule: string, key: string, forMs: number): void {
     validateKey(key);
     const now = this.#clock();
-    const until = now + forMs;
+    this.#holdUntil(rule, key, now + forMs, now);
+  }
+
+  #holdUntil(rule: string, key: string, until: number, now: number): void {
     this.#hash.of(key);
     const place = this.#holdPlace;
     if (!this.#find(this.#bindings.of(rule, holds), place)) this.#insert(place, now);
@@ -130,9 +139,10 @@ class MemoryStore implements Store {
 
   /**
    * One check against a state of constant size while nobody is held: most decisions. It says what `#judge` and `#write`
-   * say, with all it needs in local variables, in two thirds of the time.
+   * say, with all it needs in local variables, in two thirds of the time. The clock is read once the record is asked
+   * for, which comes from memory meanwhile.
    */
-  #decideAlone(check: Check, now: number): Verdict {
+  #decideAlone(check: Check): Verdict {
     const { rule, key, limit, cost = 1 } = check;
     if (typeof key !== "string" || key === "") validateKey(key);
     if (typeof cost !== "number" || !(cost > 0 && cost <= Number.MAX_SAFE_INTEGER)) validateCost(cost);
@@ -145,6 +155,8 @@ class MemoryStore implements Store {
     const high = this.#highOf(binding);
     const segment = binding.table.segmentOf(high);
     const offset = segment.find(low, high);
+    const now = this.#clock();
+    if (now < this.#lastHoldEnds) return this.#decideTogether([check], now)[0] as Verdict;
     ruling.delayMs = Number.NaN;
     ruling.estimate = Number.NaN;
     limit.step(offset < 0 ? absent : segment.cells, Math.max(0, offset), now, cost, ruling);
@@ -168,6 +180,7 @@ class MemoryStore implements Store {
     const passes = this.#judge(checks, now);
     return checks.map((check, i) => {
       const { limit } = check;
+      if (limit.countsOffences === true) return this.#countOffence(checks, i, now);
       const place = this.#places[i] as Place;
       const { ruling, heldUntil } = place;
       const isCharged = passes && ruling.allowed;
@@ -178,6 +191,22 @@ class MemoryStore implements Store {
       limit.read(after, 0, now, costOf(check), reading);
       return verdictOf(check, ruling, reading, ruling.allowed, now, heldUntil);
     });
+  }
+
+  #countOffence(checks: readonly Check[], at: number, now: number): Verdict {
+    const check = checks[at] as Check;
+    const place = this.#places[at] as Place;
+    const { ruling, heldUntil } = place;
+    const offends = isOffence(checks, at, heldUntil, now, (i) => (this.#places[i] as Place).ruling.allowed);
+    const after = offends ? ruling.ifRefused : ruling.ifAllowed;
+    check.limit.read(after, 0, now, costOf(check), reading);
+    const verdict = verdictOf(check, ruling, reading, ruling.allowed, now, heldUntil);
+    if (offends) this.#write(place, after, now);
+    if (offends && ruling.holdUntil > 0) {
+      this.#holdUntil(check.rule, check.key, ruling.holdUntil, now);
+      markCrossed(verdict, ruling.holdUntil);
+    }
+    return verdict;
   }
 
   /** Judges every check into its place. Answers whether all that enforce allow. Changes nothing. */

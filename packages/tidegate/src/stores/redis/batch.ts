@@ -1,9 +1,7 @@
-import { type Charge, type Check, costOf, verdictOf } from "../../check.js";
-import type { Verdict } from "../../decision.js";
-import { StoreError } from "../../errors.js";
-import { type Limit, maxCells, Reading, Ruling } from "../../limit.js";
+import { type Charge, type Check, costOf } from "../../check.js";
+import type { Limit } from "../../limit.js";
 import { keyText } from "../packed/key-text.js";
-import { type Group, groupsOf, noLimits, type Plan } from "./plan.js";
+import { firstOf, type Group, groupsOf, noLimits, type Plan } from "./plan.js";
 
 /** What the script is asked to do. The numbers are its modes. */
 export const Mode = { decide: 0, peek: 1, refund: 2, hold: 3 } as const;
@@ -27,25 +25,21 @@ export function requestOf(checks: readonly Check[]): Request {
 
 export type KeyOf = (rule: string, key: string) => string;
 
-const headBytes = 20;
+const headBytes = 18;
+const runBytes = 4;
+const groupBytes = 9;
 
-/** Writes what every input begins with: the head and the plans. */
-function writeHead(
-  input: Buffer,
-  mode: Mode,
-  keys: readonly string[],
-  plans: readonly Plan[],
-  now: number,
-  notAfter: number,
-): number {
-  let at = headBytes;
-  for (const plan of plans) at += plan.spec.copy(input, at);
+function writeHead(input: Buffer, mode: Mode, isDistinct: boolean, now: number, notAfter: number): number {
   input.writeDoubleLE(now, 0);
   input.writeDoubleLE(notAfter, 8);
   input.writeUInt8(mode, 16);
-  input.writeUInt8(keys.length === 1 || new Set(keys).size === keys.length ? 1 : 0, 17);
-  input.writeUInt16LE(at - headBytes, 18);
-  return at;
+  return input.writeUInt8(isDistinct ? 1 : 0, 17);
+}
+
+function writePlan(input: Buffer, at: number, plan: Plan, flags: number, cost: number): number {
+  input.writeUInt8(flags, at);
+  input.writeDoubleLE(cost, at + 1);
+  return at + groupBytes + plan.spec.copy(input, at + groupBytes);
 }
 
 /** Whatever is sent of this call from now on, for the first time or again, comes too late and has no effect. */
@@ -57,30 +51,31 @@ export function isVoid(call: Call): boolean {
   return call.input.readDoubleLE(8) === Number.NEGATIVE_INFINITY;
 }
 
-/** Adds the plans that are not yet in this batch. Answers how many bytes they take. */
-function numberPlans(groups: readonly Group[], plans: Plan[], batch: object): number {
-  let bytes = 0;
-  for (const { plan } of groups) {
-    if (plan.batch === batch) continue;
-    plan.batch = batch;
-    plan.index = plans.push(plan);
-    bytes += plan.spec.length;
-  }
-  return bytes;
-}
-
-function addKeys(keys: string[], group: Group, keyOf: KeyOf): void {
-  const key = keyOf(group.first.rule, group.first.key);
+function addKeys(keys: string[], ids: string[], plan: Plan, first: Check, keyOf: KeyOf): void {
+  const key = keyOf(first.rule, first.key);
   keys.push(key);
-  for (const limit of group.plan.limits) if (limit.ledger !== undefined) keys.push(ledgerKey(key, limit));
+  if (!plan.hasLedgers) return;
+  for (const limit of plan.limits) if (limit.ledger !== undefined) keys.push(ledgerKey(key, limit));
+  if (hasId(plan, first)) ids.push(keyText(first.id));
 }
 
 export function ledgerKey(key: string, limit: Limit): string {
   return `${key}:${limit.id}`;
 }
 
-function flagsOf(check: Check): number {
-  return (check.shadow === true ? 1 : 0) + (check.id !== undefined ? 2 : 0);
+function flagsOf(plan: Plan, first: Check): number {
+  return (first.shadow === true ? 1 : 0) + (hasId(plan, first) ? 2 : 0);
+}
+
+/** Only a ledger looks at an id. */
+function hasId(plan: Plan, check: Check): check is Check & { readonly id: string } {
+  return plan.hasLedgers && check.id !== undefined;
+}
+
+/** The script's number for what these groups ask together; main.lua lists them. */
+function questionOf(groups: readonly Group[]): number {
+  if (groups.length === 1) return (groups[0] as Group).plan.question;
+  return groups.length <= 3 && groups.every(({ plan }) => plan.question === 1) ? groups.length + 3 : 0;
 }
 
 /** NaN for `now` leaves the time to the server. Requests alike in shape and following each other are described once. */
@@ -92,34 +87,50 @@ export function writeRequests(
   notAfter: number,
 ): Call {
   const runs: Run[] = [];
-  const plans: Plan[] = [];
-  const call = { keys: [] as string[], ids: [] as string[] };
+  const keys: string[] = [];
+  const ids: string[] = [];
   let bytes = headBytes;
   let run: Run | undefined;
   for (const request of requests) {
     if (run === undefined || !isAlike(run.shape, request)) {
       run = { shape: request, count: 0 };
       runs.push(run);
-      bytes += 3 + request.groups.length * 11 + numberPlans(request.groups, plans, requests);
+      bytes += runBytes;
+      for (const { plan } of request.groups) bytes += groupBytes + plan.spec.length;
     }
     run.count++;
-    for (const group of request.groups) {
-      addKeys(call.keys, group, keyOf);
-      if (group.first.id !== undefined) call.ids.push(keyText(group.first.id));
-    }
+    for (const { plan, at } of request.groups) addKeys(keys, ids, plan, firstOf(request.checks, at), keyOf);
   }
   const input = Buffer.allocUnsafe(bytes);
-  let at = writeHead(input, mode, call.keys, plans, now, notAfter);
+  let at = writeHead(input, mode, areDistinct(requests), now, notAfter);
   for (const { shape, count } of runs) {
     at = input.writeUInt16LE(count, at);
     at = input.writeUInt8(shape.groups.length, at);
-    for (const { plan, first } of shape.groups) {
-      at = input.writeUInt16LE(plan.index, at);
-      at = input.writeUInt8(flagsOf(first), at);
-      at = input.writeDoubleLE(costOf(first), at);
+    at = input.writeUInt8(questionOf(shape.groups), at);
+    for (const group of shape.groups) {
+      const first = firstOf(shape.checks, group.at);
+      at = writePlan(input, at, group.plan, flagsOf(group.plan, first), costOf(first));
     }
   }
-  return { ...call, input };
+  return { keys, input, ids };
+}
+
+/** Whether no rule is asked about a key twice. */
+function areDistinct(requests: readonly Request[]): boolean {
+  if (requests.length === 1) return true;
+  const keysOf = new Map<string, Set<string>>();
+  for (const { checks, groups } of requests) {
+    for (const { at } of groups) {
+      const { rule, key } = firstOf(checks, at);
+      let keys = keysOf.get(rule);
+      if (keys === undefined) {
+        keys = new Set();
+        keysOf.set(rule, keys);
+      }
+      if (keys.size === keys.add(key).size) return false;
+    }
+  }
+  return true;
 }
 
 interface Run {
@@ -130,13 +141,12 @@ interface Run {
 function isAlike(a: Request, b: Request): boolean {
   if (a.groups.length !== b.groups.length) return false;
   for (let g = 0; g < a.groups.length; g++) {
-    const one = a.groups[g] as Group;
+    const { plan, at } = a.groups[g] as Group;
     const other = b.groups[g] as Group;
-    if (
-      one.plan !== other.plan ||
-      costOf(one.first) !== costOf(other.first) ||
-      flagsOf(one.first) !== flagsOf(other.first)
-    )
+    if (plan !== other.plan) return false;
+    const first = firstOf(a.checks, at);
+    const otherFirst = firstOf(b.checks, other.at);
+    if (costOf(first) !== costOf(otherFirst) || flagsOf(plan, first) !== flagsOf(plan, otherFirst))
       return false;
   }
   return true;
@@ -144,17 +154,18 @@ function isAlike(a: Request, b: Request): boolean {
 
 export function writeRefund(charges: readonly Charge[], keyOf: KeyOf, now: number, notAfter: number): Call {
   const groups = groupsOf(charges);
-  const plans: Plan[] = [];
-  const bytes = numberPlans(groups, plans, groups);
-  const input = Buffer.allocUnsafe(headBytes + bytes + groups.length * 11 + charges.length * 16);
-  const call: Call = { keys: [], input, ids: [] };
-  for (const group of groups) addKeys(call.keys, group, keyOf);
-  let at = writeHead(input, Mode.refund, call.keys, plans, now, notAfter);
+  const keys: string[] = [];
+  const ids: string[] = [];
+  let bytes = headBytes + charges.length * 16;
+  for (const { plan, at } of groups) {
+    addKeys(keys, ids, plan, firstOf(charges, at), keyOf);
+    bytes += groupBytes + plan.spec.length + 8;
+  }
+  const input = Buffer.allocUnsafe(bytes);
+  let at = writeHead(input, Mode.refund, true, now, notAfter);
   for (const group of groups) {
-    const first = group.first as Charge;
-    if (first.id !== undefined) call.ids.push(keyText(first.id));
-    at = input.writeUInt16LE(group.plan.index, at);
-    at = input.writeUInt8(flagsOf(first), at);
+    const first = firstOf(charges, group.at);
+    at = writePlan(input, at, group.plan, flagsOf(group.plan, first), costOf(first));
     at = input.writeDoubleLE(first.at ?? Number.NaN, at);
     for (const i of group.at) {
       const charge = charges[i] as Charge;
@@ -162,137 +173,12 @@ export function writeRefund(charges: readonly Charge[], keyOf: KeyOf, now: numbe
       at = input.writeDoubleLE(charge.resetAfterMs ?? Number.POSITIVE_INFINITY, at);
     }
   }
-  return call;
+  return { keys, input, ids };
 }
 
 export function writeHold(key: string, forMs: number, now: number, notAfter: number): Call {
-  const plan = noLimits;
-  const input = Buffer.allocUnsafe(headBytes + plan.spec.length + 8);
-  input.writeDoubleLE(forMs, writeHead(input, Mode.hold, [key], [plan], now, notAfter));
+  const input = Buffer.allocUnsafe(headBytes + 8 + groupBytes + noLimits.spec.length);
+  const at = input.writeDoubleLE(forMs, writeHead(input, Mode.hold, true, now, notAfter));
+  writePlan(input, at, noLimits, 0, 0);
   return { keys: [key], input, ids: [] };
-}
-
-/** What the script found for one check: the state before (or a ledger's facts), and whether its limit allowed by itself. */
-export class Finding {
-  check: Check;
-  allowed = false;
-  heldUntil = 0;
-  readonly cells: Float64Array = new Float64Array(maxCells);
-
-  constructor(check: Check) {
-    this.check = check;
-  }
-}
-
-const headOfReply = 12;
-const headOfState = 16;
-
-/** A reply, read from front to back. */
-export class Reply {
-  readonly now: number;
-  readonly isLate: boolean;
-  readonly resets: number;
-  readonly #view: DataView;
-  readonly #findings: Finding[] = [];
-  #at = headOfReply;
-
-  constructor(bytes: Buffer) {
-    if (bytes.length < 8) throw unreadable();
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-    this.now = this.#view.getFloat64(0, true);
-    this.isLate = bytes.length === 8;
-    this.resets = this.isLate ? 0 : this.#view.getUint32(8, true);
-  }
-
-  /** The findings of the next request, in the order of its checks. The following call reuses them. */
-  next(request: Request): readonly Finding[] {
-    const findings = this.#findings;
-    const { checks, groups } = request;
-    findings.length = Math.min(findings.length, checks.length);
-    for (let i = 0; i < checks.length; i++) {
-      const check = checks[i] as Check;
-      if (i < findings.length) (findings[i] as Finding).check = check;
-      else findings.push(new Finding(check));
-    }
-    try {
-      for (let g = 0; g < groups.length; g++) this.#readGroup(groups[g] as Group);
-    } catch (error) {
-      if (error instanceof RangeError) throw unreadable();
-      throw error;
-    }
-    return findings;
-  }
-
-  #readGroup(group: Group): void {
-    const view = this.#view;
-    const { limits, stateBytes } = group.plan;
-    const bits = view.getUint32(this.#at, true);
-    const isKnown = (bits & 1) === 1;
-    let stateAt = this.#at + 4;
-    let factsAt = isKnown ? stateAt + stateBytes : stateAt;
-    const heldUntil = isKnown ? view.getFloat64(stateAt, true) : 0;
-    stateAt += headOfState;
-    for (let i = 0; i < limits.length; i++) {
-      const limit = limits[i] as Limit;
-      const finding = this.#findings[group.at[i] as number] as Finding;
-      const { cells } = finding;
-      finding.allowed = (bits & (2 << i)) !== 0;
-      finding.heldUntil = heldUntil;
-      if (limit.ledger !== undefined) {
-        for (let c = 0; c < limit.ledger.facts; c++, factsAt += 8) cells[c] = view.getFloat64(factsAt, true);
-      } else if (isKnown) {
-        stateAt += 4;
-        for (let c = 0; c < limit.cells; c++, stateAt += 8) cells[c] = view.getFloat64(stateAt, true);
-      } else {
-        cells.fill(0);
-      }
-    }
-    this.#at = factsAt;
-  }
-}
-
-function unreadable(): StoreError {
-  return new StoreError(
-    "TG_STORE_REPLY",
-    "redis",
-    "the script's reply can not be read.",
-    "Something between Tidegate and Redis changes replies.",
-    { transient: false },
-  );
-}
-
-/** Whether all checks that enforce allow. */
-export function allPass(findings: readonly Finding[]): boolean {
-  for (const { allowed, check } of findings) if (!allowed && check.shadow !== true) return false;
-  return true;
-}
-
-const ruling = new Ruling();
-const reading = new Reading();
-
-/** The verdicts, worked out by the same step the memory store runs, from the state Redis had; who was allowed is Redis's word. */
-export function verdictsOf(
-  findings: readonly Finding[],
-  now: number,
-  passes: boolean,
-  isPeek: boolean,
-): Verdict[] {
-  const verdicts = new Array<Verdict>(findings.length);
-  for (let i = 0; i < findings.length; i++) {
-    const { check, allowed, cells, heldUntil } = findings[i] as Finding;
-    const limit = check.limit;
-    const cost = costOf(check);
-    ruling.delayMs = Number.NaN;
-    ruling.estimate = Number.NaN;
-    limit.step(cells, 0, now, cost, ruling);
-    limit.read(
-      isPeek ? cells : passes && allowed ? ruling.ifAllowed : ruling.ifRefused,
-      0,
-      now,
-      cost,
-      reading,
-    );
-    verdicts[i] = verdictOf(check, ruling, reading, allowed, now, heldUntil);
-  }
-  return verdicts;
 }

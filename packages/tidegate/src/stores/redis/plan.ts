@@ -10,31 +10,33 @@ export interface Plan {
   readonly spec: Buffer;
   /** Bytes of the packed state in this plan's layout. */
   readonly stateBytes: number;
-  /** Its place in the batch being written. */
-  batch: object | undefined;
-  index: number;
+  readonly hasLedgers: boolean;
+  /** The script's number for the question about one key by this plan alone. */
+  readonly question: number;
+  /** The groups of a request that asks by this plan alone. */
+  readonly alone: readonly Group[];
 }
 
 /** Checks of one rule and key, which are counted in one place. */
 export interface Group {
   readonly plan: Plan;
-  readonly first: Check;
-  /** Where its checks stand in the request. */
+  /** Where its checks stand in the request. They agree in all but their limits, so the first speaks for all. */
   readonly at: readonly number[];
 }
 
+/** Every limit has room for so many numbers; a ladder of offences has its further ones behind them. */
+const leastArgs = 4;
+
+function limitBytes({ args }: Limit): number {
+  return 13 + Math.max(leastArgs, args.length) * 8;
+}
+
 const known = new WeakMap<Limit, Plan[]>();
-export const noLimits: Plan = {
-  limits: [],
-  spec: Buffer.from([0]),
-  stateBytes: 16,
-  batch: undefined,
-  index: 0,
-};
+export const noLimits: Plan = encode([]);
 
 /** The plan of the checks standing at these places. */
 function planOf(checks: readonly Check[], at: readonly number[]): Plan {
-  const first = (checks[at[0] as number] as Check).limit;
+  const first = firstOf(checks, at).limit;
   let plans = known.get(first);
   if (plans === undefined) {
     plans = [];
@@ -56,8 +58,8 @@ function isPlanOf(plan: Plan, checks: readonly Check[], at: readonly number[]): 
 }
 
 function encode(limits: readonly Limit[]): Plan {
-  const bytes: number[] = [limits.length];
-  let stateBytes = 16;
+  const spec = Buffer.alloc(limits.reduce((bytes, limit) => bytes + limitBytes(limit), 1));
+  let at = spec.writeUInt8(limits.length, 0);
   for (const limit of limits) {
     const kind = kinds.indexOf(limit.kind);
     if (kind < 0) {
@@ -68,17 +70,29 @@ function encode(limits: readonly Limit[]): Plan {
         `It knows ${kinds.join(", ")}; a limit of your own needs a Lua twin, or the memory store.`,
       );
     }
-    const spec = Buffer.alloc(6 + limit.args.length * 8);
-    spec.writeUInt8(kind + 1, 0);
-    spec.writeUInt32LE(limit.cells > 0 ? tagOf(limit) : 0, 1);
-    spec.writeUInt8(limit.args.length, 5);
-    limit.args.forEach((arg, i) => {
-      spec.writeDoubleLE(arg, 6 + i * 8);
-    });
-    bytes.push(...spec);
-    if (limit.cells > 0) stateBytes += 4 + limit.cells * 8;
+    at = spec.writeUInt8(kind + 1, at);
+    at = spec.writeUInt32LE(limit.cells > 0 ? tagOf(limit) : 0, at);
+    at = spec.writeDoubleLE(limit.refusedWeight, at);
+    for (let i = 0; i < Math.max(leastArgs, limit.args.length); i++)
+      at = spec.writeDoubleLE(limit.args[i] ?? 0, at);
   }
-  return { limits, spec: Buffer.from(bytes), stateBytes, batch: undefined, index: 0 };
+  const cells = limits.map((limit) => limit.cells);
+  const alone: Group[] = [];
+  const plan: Plan = {
+    limits,
+    spec,
+    stateBytes: cells.reduce((sum, n) => (n > 0 ? sum + 4 + n * 8 : sum), 16),
+    hasLedgers: limits.some((limit) => limit.ledger !== undefined),
+    question: limits.some((limit) => limit.countsOffences) ? 0 : questionOf(cells),
+    alone,
+  };
+  alone.push({ plan, at: limits.map((_, i) => i) });
+  return plan;
+}
+
+function questionOf(cells: readonly number[]): number {
+  if (cells.length <= 3 && cells.every((n) => n === 2)) return cells.length;
+  return cells.length === 1 && cells[0] === 3 ? 4 : 0;
 }
 
 /** The first so many places. */
@@ -87,22 +101,24 @@ const firstPlaces: readonly (readonly number[])[] = Array.from({ length: 33 }, (
 );
 
 /** What one rule asks about one key, each rule and key once. */
-export function groupsOf(checks: readonly Check[]): Group[] {
+export function groupsOf(checks: readonly Check[]): readonly Group[] {
   const first = checks[0] as Check;
   let alike = 1;
   while (alike < checks.length && isTogether(first, checks[alike] as Check)) alike++;
-  if (alike === checks.length && alike < firstPlaces.length) {
-    const at = firstPlaces[alike] as readonly number[];
-    return [{ plan: planOf(checks, at), first, at }];
-  }
+  if (alike === checks.length && alike < firstPlaces.length)
+    return planOf(checks, firstPlaces[alike] as readonly number[]).alone;
   const places: number[][] = [];
   for (let i = 0; i < checks.length; i++) {
     const check = checks[i] as Check;
-    const place = places.find((at) => isTogether(checks[at[0] as number] as Check, check));
+    const place = places.find((at) => isTogether(firstOf(checks, at), check));
     if (place === undefined) places.push([i]);
     else place.push(i);
   }
-  return places.map((at) => ({ plan: planOf(checks, at), first: checks[at[0] as number] as Check, at }));
+  return places.map((at) => ({ plan: planOf(checks, at), at }));
+}
+
+export function firstOf<T extends Check>(checks: readonly T[], at: readonly number[]): T {
+  return checks[at[0] as number] as T;
 }
 
 function isTogether(a: Check, b: Check): boolean {

@@ -1,28 +1,18 @@
 import { type Charge, type Check, costOf, validateChecks, validateCost, validateKey } from "../../check.js";
 import { type Clock, checkedClock } from "../../clock.js";
-import { Deadlines } from "../../deadlines.js";
 import type { Verdict } from "../../decision.js";
-import { ConfigError, StoreError, shown } from "../../errors.js";
+import type { Directory } from "../../directory.js";
+import { ConfigError, shown } from "../../errors.js";
 import { type Limit, rejectUnknownOptions } from "../../limit.js";
 import type { Store, Terms } from "../../store.js";
 import { keyText } from "../packed/key-text.js";
-import {
-  allPass,
-  type Call,
-  isVoid,
-  ledgerKey,
-  Mode,
-  Reply,
-  type Request,
-  requestOf,
-  verdictsOf,
-  voidCall,
-  writeHold,
-  writeRefund,
-  writeRequests,
-} from "./batch.js";
+import { type Call, ledgerKey, Mode, requestOf, writeHold, writeRefund, writeRequests } from "./batch.js";
+import { type Batch, Batching } from "./batching.js";
+import { Calls, storeFailure } from "./calls.js";
 import { type Connection, connectionTo, type RedisClient } from "./connection.js";
-import { ServerClock } from "./server-clock.js";
+import type { Templates } from "./directory/layout.js";
+import { redisDirectory } from "./directory/redis-directory.js";
+import { allPass, type Reply, verdictsOf } from "./reply.js";
 
 export interface RedisStoreOptions {
   /** Yours: ioredis 5/6 or node-redis 5/6, single server or cluster. It stays yours; closing the store leaves it open. */
@@ -31,6 +21,8 @@ export interface RedisStoreOptions {
   prefix?: string;
   /** For tests and replay. Without it the time is Redis's own. */
   clock?: Clock;
+  /** Where a gate's lists and customers live, if not at their usual keys under the prefix. */
+  templates?: Templates;
   /** Told once of a setting of the server that can lose counts, and of states found corrupt. Default: `console.warn`. */
   onWarning?: (message: string) => void;
 }
@@ -42,8 +34,8 @@ export interface RedisStore extends Store {
 
 /** Counts in Redis 6.2 or Valkey 7.2 and later: one round trip per request; requests of the same tick share one. */
 export function redisStore(options: RedisStoreOptions): RedisStore {
-  rejectUnknownOptions(options, ["client", "prefix", "clock", "onWarning"], "redisStore");
-  const { prefix = "tg", clock } = options;
+  rejectUnknownOptions(options, ["client", "prefix", "clock", "templates", "onWarning"], "redisStore");
+  const { client, prefix = "tg", clock, templates = {} } = options;
   if (typeof prefix !== "string" || !/^[\x21-\x7a\x7c\x7e]{1,64}$/.test(prefix)) {
     throw new ConfigError(
       "TG_PREFIX",
@@ -52,53 +44,29 @@ export function redisStore(options: RedisStoreOptions): RedisStore {
       "Use 1 to 64 printable characters without spaces and braces.",
     );
   }
-  return new RedisStoreOverScript(
-    connectionTo(options.client),
+  const store = new RedisStoreOverScript(
+    connectionTo(client),
     prefix,
     clock && checkedClock(clock, "redisStore.clock"),
     options.onWarning ?? console.warn,
   );
-}
-
-/** So many requests, and checks in all of them, share one call at most: Redis does nothing else while a script runs. */
-const batchSize = 32;
-const batchChecks = 1024;
-
-interface Waiting {
-  readonly request: Request;
-  readonly resolve: (verdicts: Verdict[]) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-/** What goes into one call. */
-interface Batch {
-  readonly mode: typeof Mode.decide | typeof Mode.peek;
-  readonly deadlineMs: number;
-  readonly waiting: Waiting[];
-  checks: number;
-}
-
-/** One call under way, and until when it counts. */
-interface Attempt {
-  readonly began: number;
-  readonly deadlineMs: number;
-  call: Call | undefined;
+  store.openDirectory = () =>
+    redisDirectory({ client, prefix, templates, ...(store.clock && { clock: store.clock }) });
+  return store;
 }
 
 class RedisStoreOverScript implements RedisStore {
   resets = 0;
+  openDirectory?: () => Directory;
   readonly keepsDeadlines = true;
+  readonly clock?: Clock;
   readonly #connection: Connection;
   readonly #prefix: string;
-  readonly #clock: Clock | undefined;
   readonly #warn: (message: string) => void;
-  readonly #serverClock = new ServerClock();
-  readonly #inFlight = new Set<Call>();
-  readonly #deadlines = new Map<number, Deadlines>();
-  #introduction: Promise<void> | undefined;
+  readonly #calls: Calls;
+  readonly #batching = new Batching((batch) => void this.#send(batch));
   #lastRule = "";
   #lastRuleText = "";
-  readonly #batches: Batch[] = [];
 
   constructor(
     connection: Connection,
@@ -108,9 +76,9 @@ class RedisStoreOverScript implements RedisStore {
   ) {
     this.#connection = connection;
     this.#prefix = prefix;
-    this.#clock = clock;
+    if (clock !== undefined) this.clock = clock;
     this.#warn = warn;
-    connection.onBreak(() => this.#inFlight.forEach(voidCall));
+    this.#calls = new Calls(connection, { tellsServerTime: clock === undefined, warn });
   }
 
   /** Planning throws for a limit without a Lua twin. */
@@ -155,7 +123,7 @@ class RedisStoreOverScript implements RedisStore {
     if (checks.length === 0) return;
     const together = this.#connection.isCluster ? byKey(checks) : [checks];
     const dropped = Promise.all(together.map((some) => this.#drop(some)));
-    await this.#inTime(dropped, terms?.deadlineMs).catch((error) => {
+    await this.#calls.inTime(dropped, terms?.deadlineMs).catch((error) => {
       throw storeFailure(error);
     });
   }
@@ -179,7 +147,7 @@ class RedisStoreOverScript implements RedisStore {
   };
 
   #now(): number {
-    return this.#clock === undefined ? Number.NaN : this.#clock();
+    return this.clock === undefined ? Number.NaN : this.clock();
   }
 
   #ask(mode: Batch["mode"], checks: readonly Check[], terms: Terms | undefined): Promise<Verdict[]> {
@@ -187,35 +155,8 @@ class RedisStoreOverScript implements RedisStore {
     if (checks.length === 0) return Promise.resolve([]);
     const deadlineMs = terms?.deadlineMs ?? Number.POSITIVE_INFINITY;
     if (this.#connection.isCluster) return this.#askCluster(mode, checks, deadlineMs);
-    return new Promise((resolve, reject) => {
-      const batch = this.#batchFor(mode, checks.length, deadlineMs);
-      batch.checks += checks.length;
-      batch.waiting.push({ request: requestOf(checks), resolve, reject });
-    });
+    return this.#batching.ask(mode, checks, deadlineMs);
   }
-
-  /** The last batch if there is room in it and it is of this kind, else a new one behind it. */
-  #batchFor(mode: Batch["mode"], checks: number, deadlineMs: number): Batch {
-    const last = this.#batches.at(-1);
-    if (
-      last !== undefined &&
-      last.waiting.length < batchSize &&
-      last.checks + checks <= batchChecks &&
-      last.mode === mode &&
-      last.deadlineMs === deadlineMs
-    )
-      return last;
-    const batch: Batch = { mode, deadlineMs, checks: 0, waiting: [] };
-    if (this.#batches.push(batch) === 1) queueMicrotask(this.#sendNext);
-    return batch;
-  }
-
-  /** One batch at a time is written, so that Redis works on the first while the next is being made. */
-  #sendNext = (): void => {
-    const batch = this.#batches.shift();
-    if (this.#batches.length > 0) setImmediate(this.#sendNext);
-    if (batch !== undefined) void this.#send(batch);
-  };
 
   async #send({ mode, deadlineMs, waiting }: Batch): Promise<void> {
     try {
@@ -257,7 +198,7 @@ class RedisStoreOverScript implements RedisStore {
         charged.flatMap(({ findings, reply }) => givenBack(findings, reply.now)),
       );
       // The answer is known: it waits for this as long as for the store, then goes out while this goes on.
-      if (failed === undefined) await this.#inTime(givingBack, deadlineMs).catch(() => {});
+      if (failed === undefined) await this.#calls.inTime(givingBack, deadlineMs).catch(() => {});
       else givingBack.catch(() => {});
     }
     if (failed !== undefined) throw failed.reason;
@@ -270,52 +211,10 @@ class RedisStoreOverScript implements RedisStore {
     return checks.map((check) => verdicts.get(check) as Verdict);
   }
 
-  /** Runs the script, or rejects by the deadline; what is still under way then has no effect. */
-  #run(write: (notAfter: number) => Call, deadlineMs = Number.POSITIVE_INFINITY): Promise<Reply> {
-    const attempt: Attempt = { began: performance.now(), deadlineMs, call: undefined };
-    return this.#inTime(this.#try(write, attempt), deadlineMs, () => attempt.call && voidCall(attempt.call));
-  }
-
-  #inTime<T>(answer: Promise<T>, deadlineMs = Number.POSITIVE_INFINITY, onLate?: () => void): Promise<T> {
-    return deadlineMs === Number.POSITIVE_INFINITY
-      ? answer
-      : this.#deadlinesOf(deadlineMs).race(answer, onLate);
-  }
-
-  async #try(write: (notAfter: number) => Call, attempt: Attempt): Promise<Reply> {
-    if (!this.#serverClock.isKnown) await this.#introduce();
-    for (;;) {
-      const sentMs = performance.now();
-      if (sentMs - attempt.began >= attempt.deadlineMs) throw tooLate();
-      const call = write(this.#serverClock.at(attempt.began + attempt.deadlineMs));
-      attempt.call = call;
-      this.#inFlight.add(call);
-      let reply: Reply;
-      try {
-        reply = new Reply(await this.#connection.run(call.keys, call.input, call.ids));
-      } catch (error) {
-        throw storeFailure(error);
-      } finally {
-        this.#inFlight.delete(call);
-      }
-      if (reply.isLate || this.#clock === undefined)
-        this.#serverClock.learn(reply.now, sentMs, performance.now());
-      if (!reply.isLate) {
-        if (reply.resets > 0) this.#countResets(reply.resets);
-        return reply;
-      }
-      if (isVoid(call)) throw tooLate();
-      // Late while there was time: the server's clock was set forward. Nothing was counted, so it is sent again.
-    }
-  }
-
-  #deadlinesOf(deadlineMs: number): Deadlines {
-    let deadlines = this.#deadlines.get(deadlineMs);
-    if (deadlines === undefined) {
-      deadlines = new Deadlines(deadlineMs);
-      this.#deadlines.set(deadlineMs, deadlines);
-    }
-    return deadlines;
+  async #run(write: (notAfter: number) => Call, deadlineMs?: number): Promise<Reply> {
+    const reply = await this.#calls.run(write, deadlineMs);
+    if (reply.resets > 0) this.#countResets(reply.resets);
+    return reply;
   }
 
   #countResets(resets: number): void {
@@ -324,40 +223,6 @@ class RedisStoreOverScript implements RedisStore {
         `Tidegate: Redis held ${resets} state(s) under ${this.#prefix}: that were corrupt or not Tidegate's. They were begun afresh. [TG_STATE_CORRUPT]`,
       );
     this.resets += resets;
-  }
-
-  /** Once, before the first call: what time is it there, and does the server drop keys when it is full? */
-  #introduce(): Promise<void> {
-    this.#introduction ??= this.#meet().finally(() => {
-      this.#introduction = undefined;
-    });
-    return this.#introduction;
-  }
-
-  async #meet(): Promise<void> {
-    const sentMs = performance.now();
-    try {
-      const [time, memory] = await Promise.all([
-        this.#connection.command(["TIME"]),
-        this.#connection.command(["INFO", "memory"]).catch(() => ""),
-      ]);
-      const [seconds, micros] = time as [unknown, unknown];
-      const serverMs = Number(String(seconds)) * 1000 + Number(String(micros)) / 1000;
-      this.#serverClock.learn(serverMs, sentMs, performance.now());
-      this.#warnOfEviction(String(memory));
-    } catch (error) {
-      throw storeFailure(error);
-    }
-  }
-
-  #warnOfEviction(memory: string): void {
-    const policy = /^maxmemory_policy:([a-z-]+)/m.exec(memory)?.[1];
-    const hasLimit = /^maxmemory:[1-9]/m.test(memory);
-    if (hasLimit && policy !== undefined && policy !== "noeviction") {
-      this.#warn(
-        `Tidegate: this Redis has maxmemory-policy ${policy} and drops keys when it is full, counts and holds among them. Give Tidegate a Redis of its own with noeviction, or room enough. [TG_REDIS_EVICTS]`,
-      );
-    }
   }
 }
 
@@ -395,31 +260,4 @@ function oneCharge(charges: readonly Charge[]): Charge[][] {
 function areApart(a: Charge, b: Charge): boolean {
   if (a.rule !== b.rule || a.key !== b.key) return true;
   return a.limit.id !== b.limit.id && a.at === b.at && a.id === b.id;
-}
-
-function storeFailure(error: unknown): StoreError {
-  if (error instanceof StoreError) return error;
-  const message = error instanceof Error ? error.message : String(error);
-  return new StoreError(
-    "TG_STORE_UNREACHABLE",
-    "redis",
-    message,
-    "See that Redis is up, reachable, writable and not out of memory.",
-    {
-      transient: true,
-      cause: error,
-    },
-  );
-}
-
-function tooLate(): StoreError {
-  return new StoreError(
-    "TG_STORE_LATE",
-    "redis",
-    "the call reached Redis too late and had no effect.",
-    "Redis or the way to it was slow, or the connection broke.",
-    {
-      transient: true,
-    },
-  );
 }

@@ -1,71 +1,83 @@
--- One rule with N limits of two cells each (or one of three): no table is made for a request.
--- Written out by the assembler for N = 1, 2, 3: what stands between @each and @end once per limit with its number for #,
--- @{…} as a list with one item per limit, @and{…}, @or{…} and @plus{…} likewise, @cells{…} as @{…} less its first
--- item, $# as the limit's bit in the reply.
-local plan, cost, shadow = shape[1].plan, shape[1].cost, shape[1].shadow
-local format, size = plan.format, plan.size
--- The same without hold, end and first tag.
-local cellsFormat = "<" .. sub(format, 6)
+-- One rule with N limits of C cells each, until the first request whose state is not laid out so.
+-- Written out by the assembler: what stands between @each and @end once per limit with its number for #, @{…} as a list
+-- with one item per limit, @and{…}, @or{…} and @plus{…} likewise, x#* as the list of its cells, x#+ as their sum, $# as
+-- the limit's bit in the reply; @state is the format of the packed state, @size its bytes, @tail its format from the
+-- first cell on, @zeros as many zeros as a limit has cells; @cells{…} is @{…} less its first item.
+local flags, cost, _, specAt = parse("<BdB", input, pos)
+local kind, shadow = nil, flags % 2 == 1
 --@each
-local step#, a#, tag#, slack#, counts# = plan[#].step, plan[#].args, plan[#].tag, plan[#].slack, plan[#].countsRefused
+local tag#, weight#, a#
+kind, tag#, weight#, specAt = parse("<BI4d", input, specAt)
+a#, specAt = { parse("<dddd", input, specAt) }, specAt + 32
+local step#, slack# = stepOf(kind)
 --@end
-local r = replied
-for keyed = keyAt, keyAt + count - 1 do
-  local at = isDistinct and keyed or placeOf(KEYS[keyed], keyed)
-  local state, held, ends, carried = states[at], 0, 0, ""
-  local isInPlace = state ~= false
+local mayCount = shadow or @or{weight# > 0}
+local left, blank = 0, nil
+for place = keyAt, keyAt + count - 1 do
+  local at = place
+  if not isDistinct then
+    at = firstAt[KEYS[place]] or place
+    firstAt[KEYS[place]] = at
+  end
+  local found = states[at]
+  local state = found
+  if not found then
+    blank = blank or pack("@state", 0, 0, @{tag#, @zeros})
+    state = blank
+  end
+  if #state ~= @size then
+    left = keyAt + count - place
+    break
+  end
+  local held, ends, @{t#, c#*} = parse("@state", state)
+  if @or{t# ~= tag#} or (held + ends + @plus{c#+}) * 0 ~= 0 then
+    left = keyAt + count - place
+    break
+  end
   --@each
-  local t#, c#1, c#2, c#3 = tag#, 0, 0, 0
+  local ok#, e#, y#* = step#(a#, now, cost, c#*)
   --@end
-  if state then
-    if #state == size then
-      held, ends, @{t#, c#1, c#2}, c13 = parse(format, state)
-    end
-    if #state ~= size or @or{t# ~= tag#} or (held + ends + @plus{c#1 + c#2}) * 0 ~= 0 then
-      local s
-      s, carried = general().load(at, plan)
-      held, ends, isInPlace = s[1], s[2], false
-      --@each
-      c#1, c#2, c#3 = s[plan[#].at], s[plan[#].at + 1], s[plan[#].at + 2]
-      --@end
-      state = states[at] and pack(format, unpack(s, 1, plan.width))
-    end
-  end
-  local bits = state and 1 or 0
-  --@each
-  local ok#, e#, y#1, y#2, y#3, f#, n#1, n#2, n#3 = step#(a#, now, cost, c#1, c#2, c#3)
-  ok# = ok# and held <= now
-  if ok# then
-    bits = bits + $#
-  end
-  --@end
-  reply[r + 1] = bitsText[bits] or textOf(bits)
-  r = r + 1
-  if state then
-    r = r + 1
-    reply[r] = state
-  end
-  if not dry then
-    local passes, isChanged, moved = shadow or @and{ok#}, false, false
+  if inPlace and found and held <= now and @and{ok#} and @and{e# <= ends} then
+    -- Only the cells differ: what stands before them stays, the key's expiry too.
+    call("SETRANGE", KEYS[at], "20", pack("@tail", @cells{tag#, y#*}))
+  else
     --@each
-    if passes and ok# then
-      isChanged, c#1, c#2, c#3 = true, y#1, y#2, y#3
-      if e# > ends then
-        moved, ends = true, e# + (e# - now) * slack#
-      end
-    elseif counts# then
-      isChanged, c#1, c#2, c#3 = true, n#1, n#2, n#3
-      if f# > ends then
-        moved, ends = true, f# + (f# - now) * slack#
-      end
+    ok# = ok# and held <= now
+    --@end
+    local passes, bits = @and{ok#}, found and 1 or 0
+    local isChanged = passes
+    --@each
+    if ok# then
+      bits = bits + $#
     end
     --@end
-    if isChanged and isDistinct and not moved and isInPlace then
-      -- Only the cells differ: what stands before them stays, the key's expiry too.
-      call("SETRANGE", KEYS[at], "20", pack(cellsFormat, @cells{tag#, c#1, c#2}, c13))
-    elseif isChanged then
-      keep(at, pack(format, held, ends, @{tag#, c#1, c#2}, c13) .. carried, moved and ends)
+    if mayCount and not passes then
+      --@each
+      if shadow and ok# then
+        isChanged = true
+      elseif weight# > 0 then
+        isChanged, _, e#, y#* = true, step#(a#, now, cost * weight#, c#*)
+      else
+        e#, y#* = 0, c#*
+      end
+      --@end
+    end
+    if isChanged and not dry then
+      local newEnds = ends
+      --@each
+      if e# > newEnds then
+        newEnds = e# + (e# - now) * slack#
+      end
+      --@end
+      keep(at, pack("@state", held, newEnds, @{tag#, y#*}), newEnds > ends and newEnds, not found)
+    end
+    before[place] = found or ""
+    if not (found and passes) then
+      exceptions[#exceptions + 1] = pack("<I2I4", place, bits)
     end
   end
 end
-keyAt, replied = keyAt + count, r
+keyAt, count = keyAt + count - left, left
+if left == 0 then
+  pos = specAt
+end

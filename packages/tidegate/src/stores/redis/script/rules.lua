@@ -1,57 +1,61 @@
--- N rules with one limit of two cells each, every rule with a key of its own; written out like limits.lua for N = 2, 3.
+-- N rules with one limit of two cells each, every rule with a key of its own; until the first request with a state that
+-- is not laid out so. Written out like limits.lua, with @n for N and @i for a rule's number from 0.
+local kind, specAt, _ = nil, pos, nil
 --@each
-local plan#, cost#, shadow# = shape[#].plan, shape[#].cost, shape[#].shadow
-local format#, size#, limit# = plan#.format, plan#.size, plan#[1]
-local step#, a#, tag#, slack#, counts# = limit#.step, limit#.args, limit#.tag, limit#.slack, limit#.countsRefused
+local flags#, cost#, tag#, weight#, a#
+flags#, cost#, _, kind, tag#, weight#, specAt = parse("<BdBBI4d", input, specAt)
+a#, specAt = { parse("<dddd", input, specAt) }, specAt + 32
+local step#, slack# = stepOf(kind)
+local shadow# = flags# % 2 == 1
 --@end
-local r, at = replied, keyAt
-for _ = 1, count do
-  local passes = true
+local place = keyAt
+while count > 0 do
+  local isOdd = false
   --@each
-  local at#, held#, ends#, t#, c#1, c#2, carried# = isDistinct and at or placeOf(KEYS[at], at), 0, 0, tag#, 0, 0, ""
-  at = at + 1
-  local state# = states[at#]
-  local isInPlace# = state# ~= false
-  if state# then
-    if #state# == size# then
-      held#, ends#, t#, c#1, c#2 = parse(format#, state#)
-    end
-    if #state# ~= size# or t# ~= tag# or (held# + ends# + c#1 + c#2) * 0 ~= 0 then
-      local s
-      s, carried# = general().load(at#, plan#)
-      held#, ends#, c#1, c#2, isInPlace# = s[1], s[2], s[4], s[5], false
-      state# = states[at#] and pack(format#, held#, ends#, tag#, c#1, c#2)
-    end
+  local at# = place + @i
+  if not isDistinct then
+    at# = firstAt[KEYS[at#]] or at#
+    firstAt[KEYS[place + @i]] = at#
   end
-  local ok#, e#, y#1, y#2, _, f#, n#1, n#2 = step#(a#, now, cost#, c#1, c#2)
-  ok# = ok# and held# <= now
-  passes = passes and (ok# or shadow#)
-  local bits# = (ok# and 2 or 0) + (state# and 1 or 0)
-  reply[r + 1] = bitsText[bits#] or textOf(bits#)
-  r = r + 1
-  if state# then
-    r = r + 1
-    reply[r] = state#
+  local state#, held#, ends#, t#, c#* = states[at#]
+  if not state# then
+    held#, ends#, c#* = 0, 0, 0, 0
+  elseif #state# == @size then
+    held#, ends#, t#, c#* = parse("@state", state#)
+    isOdd = isOdd or t# ~= tag# or (held# + ends# + c#+) * 0 ~= 0
+  else
+    isOdd = true
   end
   --@end
-  if not dry then
-    --@each
-    local go# = passes and ok#
-    if go# or counts# then
-      if not go# then
-        y#1, y#2, e# = n#1, n#2, f#
-      end
-      local moved# = e# > ends#
-      if isDistinct and not moved# and isInPlace# then
-        call("SETRANGE", KEYS[at#], "20", pack("<dd", y#1, y#2))
-      else
-        if moved# then
-          ends# = e# + (e# - now) * slack#
-        end
-        keep(at#, pack(format#, held#, ends#, tag#, y#1, y#2) .. carried#, moved# and ends#)
-      end
-    end
-    --@end
+  if isOdd then
+    break
   end
+  --@each
+  local ok#, e#, y#* = step#(a#, now, cost#, c#*)
+  ok# = ok# and held# <= now
+  --@end
+  local passes = @and{(ok# or shadow#)}
+  --@each
+  if inPlace and passes and ok# and state# and e# <= ends# then
+    call("SETRANGE", KEYS[at#], "20", pack("@tail", y#*))
+  else
+    local isChanged = passes and ok#
+    if weight# > 0 and not isChanged then
+      isChanged, _, e#, y#* = true, step#(a#, now, cost# * weight#, c#*)
+    end
+    if isChanged and not dry then
+      local newEnds = e# > ends# and e# + (e# - now) * slack#
+      keep(at#, pack("@state", held#, newEnds or ends#, tag#, y#*), newEnds, not state#)
+    end
+    before[place + @i] = state# or ""
+    if not (state# and ok#) then
+      exceptions[#exceptions + 1] = pack("<I2I4", place + @i, (ok# and 2 or 0) + (state# and 1 or 0))
+    end
+  end
+  --@end
+  place, count = place + @n, count - 1
 end
-keyAt, replied = at, r
+keyAt = place
+if count == 0 then
+  pos = specAt
+end

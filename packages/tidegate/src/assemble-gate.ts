@@ -1,0 +1,365 @@
+import type { Charge, Check } from "./check.js";
+import type { Decision, Verdict } from "./decision.js";
+import type { CustomerRecord, ListEntry, ListName } from "./directory.js";
+import type { Cleared, Explanation, Gate, GateOptions } from "./gate.js";
+import { type FailureOptions, guardStore, isPromise } from "./guard.js";
+import { parseStore } from "./limiter.js";
+import { busiest } from "./policy/busiest.js";
+import { clientTeller } from "./policy/client.js";
+import { delayBeforeAsking, delayBeforePassing } from "./policy/delay.js";
+import { Events, warner } from "./policy/events.js";
+import { explanationOf } from "./policy/explanation.js";
+import { parseSettings } from "./policy/gate-settings.js";
+import {
+  chargesOf,
+  type Draft,
+  decisionFrom,
+  isRefusedAfterwards,
+  needsFinish,
+  plainDecision,
+  settlement,
+} from "./policy/judgement.js";
+import { memoryDirectory } from "./policy/lists/memory-directory.js";
+import { mirrorOf } from "./policy/lists/mirror.js";
+import { liveCustomers, liveList } from "./policy/live-data.js";
+import { newcomerCap } from "./policy/newcomers.js";
+import { compilePolicy, validatePolicyOptions } from "./policy/policy.js";
+import { type Question, Questions } from "./policy/questions.js";
+import { MissingFact, partialRequest, ReceivedRequest, type Request } from "./policy/request.js";
+import type { Rule } from "./policy/rules.js";
+import { Tally } from "./policy/tally.js";
+import { WaitingRoom } from "./policy/waiting-room.js";
+import type { Answer, Store } from "./store.js";
+import type { Outcome, Subject } from "./subject.js";
+
+/** Where a gate gets what it was not given. */
+export interface GateDefaults {
+  readonly openStore: () => Store;
+}
+
+/** Rules, lists, tiers and a store, put together. */
+export function assembleGate(options: GateOptions, { openStore }: GateDefaults): Gate {
+  const ownStore = options?.store === undefined ? openStore() : undefined;
+  const counts = parseStore(options.store, "createGate.store") ?? (ownStore as Store);
+  const settings = parseSettings(options, counts);
+  const { clock } = settings;
+  const events = new Events();
+  const warn = warner(events, settings.onWarning);
+  let isDegraded = false;
+  const store = guardStore(counts, failureOptions(), openStore, (rule) => ruleNamed(rule)?.onStoreFailure);
+  const terms = {
+    fingerprint: settings.identity.fingerprint,
+    canFinish: settings.canFinish,
+    warn,
+    accept: (limit: Check["limit"]) => store.accept?.(limit),
+  };
+  let policy = compilePolicy(options, terms);
+  const directory = options.directory ?? counts.openDirectory?.() ?? memoryDirectory({ clock });
+  const mirror = mirrorOf(directory, {
+    now: clock,
+    warn,
+    ...(options.deadlineMs !== undefined && { deadlineMs: options.deadlineMs }),
+  });
+  const tell = clientTeller(settings.identity);
+  const newcomers =
+    settings.newKeysPerSecond === undefined
+      ? undefined
+      : newcomerCap({ perSecond: settings.newKeysPerSecond });
+  const busy = busiest();
+  const tally = new Tally();
+  const room = new WaitingRoom(settings.maxDelayed);
+  const idPrefix = randomText();
+  let decided = 0;
+
+  function failureOptions(): FailureOptions {
+    const { deadlineMs, breaker, onStoreFailure } = options;
+    return {
+      ...(deadlineMs !== undefined && { deadlineMs }),
+      ...(breaker !== undefined && { breaker }),
+      ...(onStoreFailure !== undefined && { onStoreFailure }),
+      onDegraded(error) {
+        isDegraded = true;
+        events.emit("degraded", { error });
+        options.onDegraded?.(error);
+      },
+      onRecovered() {
+        isDegraded = false;
+        events.emit("recovered", {});
+        options.onRecovered?.();
+      },
+    };
+  }
+
+  function ruleNamed(name: string): Rule | undefined {
+    return policy.rules.find((rule) => rule.name === name);
+  }
+
+  function nextId(): string {
+    decided++;
+    return idPrefix + decided.toString(36);
+  }
+
+  /** The ladder, as far as nothing is counted: off, safelist, blocklist. Undefined: held and rules are the store's to judge. */
+  function beforeRules(request: ReceivedRequest, id: string): Draft | undefined {
+    if (policy.isOff) return plainDecision(id, true, "off");
+    const safe = listed("safelist", request);
+    if (safe !== undefined) return plainDecision(id, true, "safelist", safe);
+    const blocked = listed("blocklist", request);
+    if (blocked !== undefined) return plainDecision(id, policy.isShadow, "blocklist", blocked);
+    return undefined;
+  }
+
+  function listed(list: ListName, { client, at }: ReceivedRequest): ListEntry | undefined {
+    const { address } = client;
+    if (address === undefined) return undefined;
+    return (
+      policy[list].find(address, at) ?? (mirror.size(list) > 0 ? mirror.find(list, address, at) : undefined)
+    );
+  }
+
+  function recordOf({ subject }: Request): Answer<CustomerRecord | undefined> {
+    if (!policy.usesTiers || subject.customer === undefined || subject.customer === "") return undefined;
+    return mirror.customer(String(subject.customer));
+  }
+
+  /** held and rules: one act of the store, however many rules. */
+  function judge(request: ReceivedRequest, record: CustomerRecord | undefined, id: string): Answer<Judged> {
+    const questions = new Questions(policy, request, record, id).askAll(newcomers);
+    if (questions.checks.length === 0) {
+      return {
+        decision: plainDecision(id, true, questions.isOff ? "off" : "no-rule"),
+        questions,
+        answers: [],
+      };
+    }
+    const answer = store.decide(questions.checks);
+    return isPromise(answer)
+      ? answer.then((answers) => conclude(request, questions, answers, id))
+      : conclude(request, questions, answer, id);
+  }
+
+  function conclude(
+    request: ReceivedRequest,
+    questions: Questions,
+    answers: Verdict[],
+    id: string,
+  ): Answer<Judged> {
+    const decision = decisionFrom(id, questions, answers);
+    for (let i = 0; i < questions.asked.length; i++) {
+      const ladder = answers[(questions.asked[i] as Question).ladderAt];
+      if (ladder?.crossed) announceHold(ladder, request.subject);
+    }
+    if (decision.allowed && needsFinish(questions)) decision.finish = finisher(questions, answers);
+    const judged = { decision, questions, answers };
+    return decision.allowed || !isRefusedAfterwards(questions, answers) ? judged : withoutCharges(judged);
+  }
+
+  /** A rule that trusts refuses after the store charged the others: they get it back. */
+  async function withoutCharges(judged: Judged): Promise<Judged> {
+    await giveBack(chargesOf(judged.questions, judged.answers));
+    return judged;
+  }
+
+  function announceHold({ rule, key, heldUntil = 0 }: Verdict, subject: Subject): void {
+    tally.countHeld(rule);
+    events.emit("held", { rule, key, until: heldUntil, subject });
+  }
+
+  function finisher(questions: Questions, answers: readonly Verdict[]): (outcome?: Outcome) => Promise<void> {
+    let isFinished = false;
+    return async (outcome = {}) => {
+      if (isFinished) return;
+      isFinished = true;
+      const { refunds, forgets, trusts } = settlement(questions, answers, outcome);
+      await giveBack(refunds);
+      await atBest(async () => {
+        if (forgets.length > 0) await store.forget(forgets);
+        for (const { rule, key, forMs } of trusts) await store.hold(rule, key, forMs);
+      });
+    };
+  }
+
+  /** What can not be given back stays charged: the safe side. */
+  async function giveBack(charges: Charge[]): Promise<void> {
+    if (charges.length > 0) await store.refund(charges);
+  }
+
+  /** A request has ended: what can not be noted any more is told, and changes no answer. */
+  async function atBest(act: () => Promise<void>): Promise<void> {
+    try {
+      await act();
+    } catch (error) {
+      events.emit("degraded", { error });
+    }
+  }
+
+  /** Rules that delay: waits as long as they ask, and asks again what they refused. */
+  async function afterDelays(
+    request: ReceivedRequest,
+    first: Judged,
+    signal: AbortSignal | undefined,
+  ): Promise<Draft> {
+    let judged = first;
+    let waitedMs = 0;
+    for (;;) {
+      const { decision, questions, answers } = judged;
+      const delay = decision.allowed
+        ? delayBeforePassing(questions, answers)
+        : delayBeforeAsking(questions, answers);
+      decision.delayedMs = waitedMs;
+      if (delay === undefined || signal?.aborted) return decision;
+      if (waitedMs + delay.forMs > delay.atMostMs || room.isFull) return refuseInstead(judged, delay.forMs);
+      await room.wait(delay.forMs, signal);
+      waitedMs += delay.forMs;
+      if (decision.allowed) {
+        decision.delayedMs = waitedMs;
+        return decision;
+      }
+      judged = await judge(request, await recordOf(request), decision.id);
+    }
+  }
+
+  /** It would have to wait longer than it may, or where there is no room. */
+  async function refuseInstead({ decision, questions, answers }: Judged, waitMs: number): Promise<Draft> {
+    if (!decision.allowed) return decision;
+    await giveBack(chargesOf(questions, answers));
+    const verdict = { ...(decision.verdict as Verdict), allowed: false, retryAfterMs: Math.ceil(waitMs) };
+    const instead = (one: Verdict): Verdict => (one === decision.verdict ? verdict : one);
+    return {
+      ...decision,
+      allowed: false,
+      reason: "over-limit",
+      verdict,
+      verdicts: decision.verdicts.map(instead),
+      exposed: decision.exposed.map(instead),
+      finish: async () => {},
+    };
+  }
+
+  /** Whoever calls may make its signal when first asked for it, which only rules that delay do. */
+  function decideNow(request: ReceivedRequest, options: { signal?: AbortSignal } | undefined): Answer<Draft> {
+    const id = nextId();
+    const early = beforeRules(request, id);
+    if (early !== undefined) return early;
+    const record = recordOf(request);
+    const judged = isPromise(record)
+      ? record.then((known) => judge(request, known, id))
+      : judge(request, record, id);
+    if (policy.delays)
+      return Promise.resolve(judged).then((first) => afterDelays(request, first, options?.signal));
+    return isPromise(judged) ? judged.then(({ decision }) => decision) : judged.decision;
+  }
+
+  function announce(request: ReceivedRequest, decision: Draft): Decision {
+    tally.count(decision);
+    busy.count(request.client.ip, !decision.allowed, request.at);
+    const { subject } = request;
+    if (events.has("decision")) events.emit("decision", { subject, decision });
+    if (!decision.allowed && events.has("refused")) events.emit("refused", { subject, decision });
+    return decision;
+  }
+
+  /** As `decide` would find it, charging nothing. */
+  async function look(subject: Subject): Promise<Explanation> {
+    const request = new ReceivedRequest(subject, tell(subject.ip), clock());
+    const early = beforeRules(request, "");
+    if (early !== undefined) return explanationOf(policy, request, early);
+    const questions = new Questions(policy, request, await recordOf(request), "").askAll(undefined);
+    const decision =
+      questions.checks.length === 0
+        ? plainDecision("", true, questions.isOff ? "off" : "no-rule")
+        : decisionFrom("", questions, await store.peek(questions.checks));
+    return explanationOf(policy, request, decision, questions);
+  }
+
+  async function clear(facts: Partial<Subject>): Promise<Cleared> {
+    const request = partialRequest(facts, tell);
+    const cleared: { rule: string; key: string }[] = [];
+    const unknown: string[] = [];
+    const checks: Check[] = [];
+    for (const rule of policy.rules) {
+      const key = keyFrom(rule, request);
+      if (key === undefined) {
+        unknown.push(rule.name);
+        continue;
+      }
+      cleared.push({ rule: rule.name, key });
+      for (const limit of limitsOf(rule)) checks.push({ rule: rule.name, key, limit });
+    }
+    for (let i = 0; i < checks.length; i += mostForgotten)
+      await store.forget(checks.slice(i, i + mostForgotten));
+    return { cleared, unknown };
+  }
+
+  /** Every limit under which the rule may have counted. */
+  function limitsOf({ levels, ladder }: Rule): Check["limit"][] {
+    const limits = levels?.map(({ limit }) => limit) ?? [...policy.tiers.all];
+    if (ladder !== undefined) limits.push(ladder.limit);
+    return limits.filter((limit, i) => limits.findIndex(({ id }) => id === limit.id) === i);
+  }
+
+  return {
+    decide(subject, options) {
+      try {
+        const request = new ReceivedRequest(subject, tell(subject.ip), clock());
+        const decision = decideNow(request, options);
+        return isPromise(decision)
+          ? decision.then((made) => announce(request, made))
+          : Promise.resolve(announce(request, decision));
+      } catch (error) {
+        return Promise.reject(error);
+      }
+    },
+    explain: look,
+    clear,
+    update(next) {
+      validatePolicyOptions(next);
+      policy = compilePolicy(next, terms);
+    },
+    get policy() {
+      return policy.source;
+    },
+    safelist: liveList("safelist", directory, mirror, clock),
+    blocklist: liveList("blocklist", directory, mirror, clock),
+    customers: liveCustomers(directory, mirror, () => policy.tiers.names),
+    on: (name, listener) => events.on(name, listener),
+    metrics: () => ({
+      ...tally.snapshot(),
+      waiting: room.waiting,
+      degraded: isDegraded,
+      safelistEntries: policy.safelist.size + mirror.size("safelist"),
+      blocklistEntries: policy.blocklist.size + mirror.size("blocklist"),
+    }),
+    busiest: (count = 10) => busy.top(count),
+    ready: mirror.ready,
+    async close() {
+      mirror.close();
+      if (options.directory === undefined) await directory.close?.();
+      await ownStore?.close?.();
+    },
+  };
+}
+
+/** A decision, and what it was made from. */
+interface Judged {
+  readonly decision: Draft;
+  readonly questions: Questions;
+  readonly answers: readonly Verdict[];
+}
+
+const mostForgotten = 255;
+
+function keyFrom(rule: Rule, request: Request): string | undefined {
+  try {
+    return rule.keyOf(request);
+  } catch (error) {
+    if (error instanceof MissingFact) return undefined;
+    throw error;
+  }
+}
+
+/** Sets the ids of one gate apart from another's, in this process and elsewhere. */
+function randomText(): string {
+  const words = crypto.getRandomValues(new Uint32Array(2));
+  return `${((words[0] as number) * 2 ** 20 + ((words[1] as number) >>> 12)).toString(36)}-`;
+}

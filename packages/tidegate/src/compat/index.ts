@@ -1,0 +1,6 @@
+export {
+  type ClientHits,
+  type ExpressRateLimitStoreOptions,
+  expressRateLimitStore,
+  TidegateStore,
+} from "./express-rate-limit-store.js";

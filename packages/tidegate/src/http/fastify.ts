@@ -1,0 +1,80 @@
+import type { FastifyInstance, FastifyPluginCallback, FastifyRequest } from "fastify";
+import type { Decision } from "../decision.js";
+import { type RouteOptions, routeMounts } from "./fastify-routes.js";
+import { FastifyVisit } from "./fastify-visit.js";
+import type { MountOptions } from "./mount-options.js";
+import { noted } from "./visit.js";
+
+export type FastifyOptions = MountOptions<FastifyRequest> & {
+  /** When requests are judged. Default `"onRequest"`, before anything is parsed; later ones know users and bodies. */
+  hook?: "onRequest" | "preValidation" | "preHandler";
+};
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** This route's own: `false` leaves it alone, `{ limit: "5 per minute" }` stands in place of the plugin's. */
+    tidegate?: RouteOptions;
+  }
+}
+
+/**
+ * Puts a gate in front of a Fastify app: `app.register(tidegate, { limit: "100 per minute" })`, or
+ * `app.register(tidegate({ limit: "100 per minute" }))`. It is for all routes of the instance it is registered on.
+ */
+export const tidegate: ((options: FastifyOptions) => FastifyPluginCallback) &
+  FastifyPluginCallback<FastifyOptions> = global(tidegatePlugin);
+
+function tidegatePlugin(options: FastifyOptions): FastifyPluginCallback;
+function tidegatePlugin(
+  fastify: FastifyInstance,
+  options: FastifyOptions,
+  done: (error?: Error) => void,
+): void;
+function tidegatePlugin(first: unknown, options?: unknown, done?: (error?: Error) => void): unknown {
+  if (done !== undefined) return install(first as FastifyInstance, options as FastifyOptions, done);
+  const plugin: FastifyPluginCallback = (fastify, _, ready) =>
+    install(fastify, first as FastifyOptions, ready);
+  return global(plugin);
+}
+
+/** Fastify hears of a fault through `done` only. */
+function install(fastify: FastifyInstance, options: FastifyOptions, done: (error?: Error) => void): void {
+  try {
+    addHooks(fastify, options);
+    done();
+  } catch (error) {
+    done(error as Error);
+  }
+}
+
+function addHooks(fastify: FastifyInstance, options: FastifyOptions): void {
+  const { hook = "onRequest" } = options;
+  const mountOf = routeMounts(options);
+  fastify.addHook("onRoute", ({ config, url }) => void mountOf(config?.tidegate, url));
+  fastify.addHook(hook as "onRequest", function tidegateHook(request, reply, next) {
+    const { config, url } = request.routeOptions;
+    const mounted = mountOf(config.tidegate, url);
+    if (mounted === undefined) return next();
+    mounted.enter(request.raw, new FastifyVisit(request, reply)).then((isLetIn) => {
+      if (isLetIn) next();
+    }, next);
+  });
+}
+
+/** What the gate said of this request. */
+export function decisionOf(request: FastifyRequest): Decision | undefined {
+  return noted(request.raw);
+}
+
+/** Its hooks are for the instance that registers it, not for one of the plugin's own. */
+function global<Function extends object>(plugin: Function): Function {
+  return Object.assign(plugin, {
+    [Symbol.for("skip-override")]: true,
+    [Symbol.for("fastify.display-name")]: "tidegate",
+  });
+}
+
+export type { RouteOptions } from "./fastify-routes.js";
+export type { HeaderForm, HeaderForms } from "./headers.js";
+export type { HttpOptions, Identified, MountOptions } from "./mount-options.js";
+export type { OwnRefusal } from "./refusal.js";

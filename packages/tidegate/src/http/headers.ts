@@ -1,0 +1,172 @@
+import { type Decision, spokesman, type Verdict } from "../decision.js";
+import { ConfigError, shown } from "../errors.js";
+
+/**
+ * `"draft-11"`: `RateLimit-Policy` and `RateLimit` as lists, one member per level. `"draft-7"`: the same names, one
+ * level. `"draft-6"`: `RateLimit-Limit`, `-Remaining`, `-Reset`. `"legacy"`: the same three with `X-`, reset in epoch seconds.
+ */
+export type HeaderForm = "draft-11" | "draft-7" | "draft-6" | "legacy";
+
+/** Which forms the client gets; false shows none. */
+export type HeaderForms = HeaderForm | readonly HeaderForm[] | false;
+
+export type Header = readonly [name: string, value: string];
+
+type Writer = (decision: Decision, into: Header[]) => void;
+
+/** Answers the function that says what a decision lets the client know of its limits. */
+export function limitHeaders(forms: HeaderForms = "draft-11"): (decision: Decision) => readonly Header[] {
+  const writers = parseForms(forms).map((form) => writerOf[form]);
+  return (decision) => {
+    if (writers.length === 0 || decision.exposed.length === 0 || isHiddenRefusal(decision)) return none;
+    const headers: Header[] = [];
+    for (const write of writers) write(decision, headers);
+    return headers;
+  };
+}
+
+const none: readonly Header[] = [];
+
+/** Refused by a rule that shows no numbers: then no other rule's numbers are shown either. */
+export function isHiddenRefusal({ allowed, verdict, exposed }: Decision): boolean {
+  return !allowed && (verdict === undefined || !exposed.includes(verdict));
+}
+
+/** Whole seconds, rounded up: who waits them never comes too early. */
+export function wholeSeconds(ms: number): number {
+  return Math.ceil(ms / 1000);
+}
+
+const writerOf: Readonly<Record<HeaderForm, Writer>> = {
+  "draft-11": writeDraft11,
+  "draft-7": (decision, into) => {
+    const verdict = spokesman(decision.exposed);
+    if (verdict === undefined) return;
+    const { limit, remaining, resetSeconds } = numbersOf(verdict);
+    into.push(
+      ["RateLimit-Policy", policyText(verdict)],
+      ["RateLimit", `limit=${limit}, remaining=${remaining}, reset=${resetSeconds}`],
+    );
+  },
+  "draft-6": (decision, into) => {
+    const verdict = spokesman(decision.exposed);
+    if (verdict === undefined) return;
+    const { limit, remaining, resetSeconds } = numbersOf(verdict);
+    into.push(
+      ["RateLimit-Policy", policyText(verdict)],
+      ["RateLimit-Limit", `${limit}`],
+      ["RateLimit-Remaining", `${remaining}`],
+      ["RateLimit-Reset", `${resetSeconds}`],
+    );
+  },
+  legacy: (decision, into) => {
+    const verdict = spokesman(decision.exposed);
+    if (verdict === undefined) return;
+    const { limit, remaining, resetMs } = numbersOf(verdict);
+    into.push(
+      ["X-RateLimit-Limit", `${limit}`],
+      ["X-RateLimit-Remaining", `${remaining}`],
+      ["X-RateLimit-Reset", `${whole(wholeSeconds(verdict.at + resetMs))}`],
+    );
+  },
+};
+
+function writeDraft11({ exposed }: Decision, into: Header[]): void {
+  let policies = "";
+  let states = "";
+  for (const verdict of exposed) {
+    if (verdict.shadow) continue;
+    const { policy, name } = member(verdict);
+    const waitMs = verdict.allowed ? verdict.resetAfterMs : verdict.retryAfterMs;
+    const state = `${name};r=${verdict.allowed ? whole(verdict.remaining) : 0}`;
+    const separator = policies === "" ? "" : ", ";
+    policies += separator + policy;
+    states +=
+      separator + (waitMs === Number.POSITIVE_INFINITY ? state : `${state};t=${whole(wholeSeconds(waitMs))}`);
+  }
+  if (policies !== "") into.push(["RateLimit-Policy", policies], ["RateLimit", states]);
+}
+
+interface Member {
+  readonly limit: number;
+  readonly windowMs: number;
+  readonly name: string;
+  readonly policy: string;
+}
+
+const members = new Map<string, Member>();
+const mostMembers = 1000;
+
+/** A level's fixed texts, made once: `"pro/60"` and `"pro/60";q=100;w=60`. */
+function member(verdict: Verdict): Member {
+  const known = members.get(verdict.name);
+  if (known !== undefined && known.limit === verdict.limit && known.windowMs === verdict.windowMs)
+    return known;
+  if (members.size >= mostMembers) members.clear();
+  const { limit, windowMs } = verdict;
+  const name = structuredString(verdict.name);
+  const made = { limit, windowMs, name, policy: `${name};q=${whole(limit)};w=${windowSeconds(windowMs)}` };
+  members.set(verdict.name, made);
+  return made;
+}
+
+/** RFC 9651 strings are printable ASCII; a quote and a backslash are escaped, anything else becomes `?`. */
+function structuredString(text: string): string {
+  return `"${text.replace(/[^\x20-\x7e]/g, "?").replace(/["\\]/g, "\\$&")}"`;
+}
+
+const largestInteger = 999_999_999_999_999;
+
+/** RFC 9651 integers have 15 digits; half a call is none. */
+function whole(value: number): number {
+  return Math.min(Math.max(Math.floor(value), 0), largestInteger);
+}
+
+/** Fields know whole seconds from 1: a shorter window is shown as one of a second. */
+function windowSeconds(windowMs: number): number {
+  return Math.max(1, whole(wholeSeconds(windowMs)));
+}
+
+function policyText({ limit, windowMs }: Verdict): string {
+  return `${whole(limit)};w=${windowSeconds(windowMs)}`;
+}
+
+/** For forms that know no "never" and no names: a refused client's reset is when it may come again. */
+function numbersOf(verdict: Verdict): {
+  limit: number;
+  remaining: number;
+  resetMs: number;
+  resetSeconds: number;
+} {
+  const waitMs = verdict.allowed ? verdict.resetAfterMs : verdict.retryAfterMs;
+  const resetMs = waitMs === Number.POSITIVE_INFINITY ? verdict.windowMs : waitMs;
+  return {
+    limit: whole(verdict.limit),
+    remaining: verdict.allowed ? whole(verdict.remaining) : 0,
+    resetMs,
+    resetSeconds: whole(wholeSeconds(resetMs)),
+  };
+}
+
+function parseForms(forms: HeaderForms): readonly HeaderForm[] {
+  const list: readonly HeaderForm[] = forms === false ? [] : typeof forms === "string" ? [forms] : forms;
+  const known = Object.keys(writerOf);
+  if (!Array.isArray(list) || list.some((form) => !known.includes(form))) {
+    const written = known.map((form) => JSON.stringify(form)).join(", ");
+    throw new ConfigError(
+      "TG_HEADERS",
+      "headers",
+      `${shown(forms)} names no such form.`,
+      `Write ${written}, a list of these, or false.`,
+    );
+  }
+  if (list.filter((form) => form !== "legacy").length > 1 || new Set(list).size < list.length) {
+    throw new ConfigError(
+      "TG_HEADERS",
+      "headers",
+      `${list.join(" and ")} write the same header.`,
+      'Choose one draft; "legacy" may stand beside it.',
+    );
+  }
+  return list;
+}

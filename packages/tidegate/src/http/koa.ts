@@ -1,0 +1,38 @@
+import type { Context, Middleware, Next } from "koa";
+import type { Decision } from "../decision.js";
+import type { Gate } from "../gate.js";
+import { mount } from "./mount.js";
+import type { MountOptions } from "./mount-options.js";
+import { NodeVisit } from "./node-visit.js";
+import type { Answer } from "./refusal.js";
+import { noted } from "./visit.js";
+
+/** Answers through Koa's context, so that middleware further out sees what is sent. */
+class KoaVisit extends NodeVisit<Context> {
+  override send({ status, headers, body }: Answer): void {
+    const ctx = this.request;
+    ctx.status = status;
+    for (const [name, value] of headers) ctx.set(name, value);
+    ctx.body = typeof body === "string" ? body : Buffer.from(body);
+  }
+}
+
+/** Puts a gate in front of a Koa app: `app.use(tidegate({ limit: "100 per minute" }))`. */
+export function tidegate(options: MountOptions<Context>): Middleware & { readonly gate: Gate } {
+  const { gate, enter } = mount(options);
+
+  async function tidegateMiddleware(ctx: Context, next: Next): Promise<void> {
+    if (await enter(ctx.req, new KoaVisit(ctx, ctx.req, ctx.res, ctx.originalUrl))) await next();
+  }
+
+  return Object.assign(tidegateMiddleware, { gate });
+}
+
+/** What the gate said of this request. */
+export function decisionOf(ctx: Pick<Context, "req">): Decision | undefined {
+  return noted(ctx.req);
+}
+
+export type { HeaderForm, HeaderForms } from "./headers.js";
+export type { HttpOptions, Identified, MountOptions } from "./mount-options.js";
+export type { OwnRefusal } from "./refusal.js";

@@ -1,0 +1,119 @@
+import type { Decision } from "../decision.js";
+import type { Warning } from "../gate.js";
+import type { ClientResolver } from "../policy/identity/proxies.js";
+import type { Visit } from "./visit.js";
+
+/** Looks over a mount's shoulder, and explains each misuse once. */
+export interface Misuse {
+  arrived(visit: Visit): void;
+  cameTwice(): void;
+  decided(visit: Visit, decision: Decision): void;
+  failed(what: string, error: unknown): void;
+}
+
+export function watchMisuse(
+  clientOf: ClientResolver,
+  onWarning: (warning: Warning) => void = warnOnConsole,
+): Misuse {
+  const told = new Set<string>();
+  const birth = noteBirth();
+
+  function tell(warning: Warning): void {
+    if (told.has(warning.code)) return;
+    told.add(warning.code);
+    onWarning(warning);
+  }
+
+  return {
+    arrived(visit) {
+      if (birth.isInHandler()) tellOfBirth(tell);
+      if (visit.isPeerCertain || told.has(untrustedProxy)) return;
+      const warning = clientOf.suspects(visit.peer, (name) => visit.subject.header(name));
+      if (warning !== undefined) tell(warning);
+    },
+    cameTwice() {
+      tell(mountedTwice);
+    },
+    decided(visit, decision) {
+      if (decision.reason !== "safelist" || visit.subject.ip !== visit.peer) return;
+      if (proxyHeaders.some((name) => visit.subject.header(name) !== undefined))
+        tell(safelistedProxy(visit.peer));
+    },
+    failed(what, error) {
+      tell({ code: "TG_HTTP_FAILED", message: `${what}: ${error}`, help: "Such requests go on without it." });
+    },
+  };
+}
+
+function warnOnConsole({ message, help, code }: Warning): void {
+  console.warn(`Tidegate: ${message} ${help} [${code}]`);
+}
+
+const untrustedProxy = "TG_PROXY_UNTRUSTED";
+const proxyHeaders = ["x-forwarded-for", "forwarded", "x-real-ip"];
+
+const mountedTwice: Warning = {
+  code: "TG_MOUNTED_TWICE",
+  message: "A request came twice to the same gate.",
+  help: "It was counted once and then let through. Mount the gate in one place: before all routes, or at those it is for.",
+};
+
+const madeInHandler: Warning = {
+  code: "TG_GATE_IN_HANDLER",
+  message: "tidegate() was called while a request was being handled.",
+  help: "A gate made for each request has seen no other and limits nothing. Call tidegate() once, when the app is built.",
+};
+
+function safelistedProxy(peer: string | undefined): Warning {
+  return {
+    code: "TG_SAFELISTED_PROXY",
+    message: `${peer} is on the safelist and sends proxy headers, but is not trusted as a proxy.`,
+    help: "If it is your proxy, everyone behind it passes uncounted: name it in trustedProxies, and its clients are judged by their own addresses.",
+  };
+}
+
+/** A few mounts that get their first request in the turn of the event loop they were made in may be a test's; more are not. */
+const suspiciousBirths = 25;
+let suspicions = 0;
+let isBirthTold = false;
+
+function tellOfBirth(tell: (warning: Warning) => void): void {
+  if (isBirthTold) return;
+  isBirthTold = true;
+  tell(madeInHandler);
+}
+
+/** Knows whether a mount was made by a request's handler: by the call stack, or since a request came at once. */
+function noteBirth(): { isInHandler(): boolean } {
+  const isUnderServer = /node:(_http_server|internal\/http2)/.test(longStack());
+  let isNew = true;
+  const grow = () => {
+    isNew = false;
+  };
+  afterThisTurn(grow);
+  return {
+    isInHandler() {
+      if (isNew) suspicions++;
+      const isSuspect = isUnderServer || (isNew && suspicions >= suspiciousBirths);
+      grow();
+      return isSuspect;
+    },
+  };
+}
+
+function longStack(): string {
+  const usual = Error.stackTraceLimit;
+  Error.stackTraceLimit = 100;
+  const { stack = "" } = new Error("where am I");
+  Error.stackTraceLimit = usual;
+  return stack;
+}
+
+/** Workers have no `setImmediate`, or none while a module loads. */
+function afterThisTurn(callback: () => void): void {
+  try {
+    setImmediate(callback);
+  } catch {
+    queueMicrotask(callback);
+  }
+}

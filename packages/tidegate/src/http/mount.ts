@@ -1,0 +1,114 @@
+import type { Decision } from "../decision.js";
+import type { Gate } from "../gate.js";
+import { clientResolver } from "../policy/identity/proxies.js";
+import { limitHeaders } from "./headers.js";
+import { watchMisuse } from "./misuse.js";
+import { type MountOptions, openGate, parseStatus } from "./mount-options.js";
+import { type Answer, ownAnswer, refusal, varyByAccept } from "./refusal.js";
+import { noteVisit, type Visit } from "./visit.js";
+
+/** A gate in front of an app. */
+export interface Mount<Request> {
+  readonly gate: Gate;
+  /** Judges a visit and writes what the client is to know. False: do not go on, it is answered, or nobody is there. */
+  enter(visited: object, visit: Visit<Request>): Promise<boolean>;
+}
+
+/** What every adapter does with a request, in one place. */
+export function mount<Request>(
+  options: MountOptions<Request>,
+  ownNames: readonly string[] = [],
+): Mount<Request> {
+  const gate = openGate(options, ownNames);
+  const { identify, refuse } = options;
+  const status = parseStatus(options.status);
+  const headersOf = limitHeaders(options.headers);
+  const clientOf = clientResolver(proxyOptions(options));
+  const misuse = watchMisuse(clientOf, options.onWarning);
+
+  /** No more promises than needed: this is every request's way. */
+  function enter(visited: object, visit: Visit<Request>): Promise<boolean> {
+    if (!noteVisit(visited, visit, gate)) {
+      misuse.cameTwice();
+      return Promise.resolve(true);
+    }
+    const { subject } = visit;
+    misuse.arrived(visit);
+    subject.ip = clientOf(visit.peer, (name) => subject.header(name));
+    return identify === undefined ? judge(visit) : makeKnown(visit).then(() => judge(visit));
+  }
+
+  async function makeKnown(visit: Visit<Request>): Promise<void> {
+    try {
+      const known = await identify?.(visit.request);
+      if (!known) return;
+      visit.subject.user = asText(known.user);
+      visit.subject.customer = asText(known.customer);
+      const account = asText(known.account);
+      if (account !== undefined) visit.subject.account = account;
+    } catch (error) {
+      misuse.failed("identify threw", error);
+    }
+  }
+
+  function judge(visit: Visit<Request>): Promise<boolean> {
+    return gate.decide(visit.subject, visit).then(
+      (decision) => conclude(visit, decision),
+      (error) => goOnWithout(visit, error),
+    );
+  }
+
+  function conclude(visit: Visit<Request>, decision: Decision): boolean | Promise<boolean> {
+    visit.decided(decision);
+    misuse.decided(visit, decision);
+    if (visit.isOver) return false;
+    for (const [name, value] of headersOf(decision)) writeHeader(visit, name, value);
+    return decision.allowed || refuseIt(visit, decision);
+  }
+
+  function goOnWithout(visit: Visit<Request>, error: unknown): boolean {
+    if (visit.isOver) return false;
+    misuse.failed("the gate could not decide", error);
+    return true;
+  }
+
+  async function refuseIt(visit: Visit<Request>, decision: Decision): Promise<false> {
+    visit.send(await answerTo(visit, decision));
+    return false;
+  }
+
+  async function answerTo(visit: Visit<Request>, decision: Decision): Promise<Answer> {
+    const usual = refusal(decision, status, visit.subject.header("accept"));
+    try {
+      const own = await refuse?.(visit.request, decision);
+      if (own !== undefined) return await ownAnswer(own, usual);
+    } catch (error) {
+      misuse.failed("refuse threw", error);
+    }
+    return { ...usual, headers: [...usual.headers, ["Vary", varyByAccept(visit.getHeader("vary"))]] };
+  }
+
+  return { gate, enter };
+}
+
+/** Ids are often numbers where no compiler looks. */
+function asText(fact: unknown): string | undefined {
+  return fact === undefined || fact === null ? undefined : String(fact);
+}
+
+/** A request that passes several gates hears of the limits of all. */
+function writeHeader(visit: Visit, name: string, value: string): void {
+  const others = visit.outer === undefined ? undefined : visit.getHeader(name);
+  const isList = name === "RateLimit" || name === "RateLimit-Policy";
+  visit.setHeader(name, isList && others !== undefined ? `${others}, ${value}` : value);
+}
+
+function proxyOptions({
+  trustedProxies,
+  clientIpHeader,
+}: MountOptions<never>): Parameters<typeof clientResolver>[0] {
+  return {
+    ...(trustedProxies !== undefined && { trustedProxies }),
+    ...(clientIpHeader !== undefined && { clientIpHeader }),
+  };
+}

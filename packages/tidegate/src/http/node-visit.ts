@@ -1,0 +1,52 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import { HttpSubject } from "./http-subject.js";
+import type { Answer } from "./refusal.js";
+import { pathOf } from "./target.js";
+import { Visit } from "./visit.js";
+
+/** The facts of a request of node:http, or of node:http2's compatibility API. */
+export class NodeSubject extends HttpSubject {
+  readonly #headers: IncomingHttpHeaders;
+
+  constructor(req: IncomingMessage, target: string | undefined) {
+    const { headers } = req;
+    super(req.method ?? "GET", headers.host ?? textOf(headers[":authority"]) ?? "", pathOf(target ?? "/"));
+    this.#headers = headers;
+  }
+
+  header(name: string): string | undefined {
+    return textOf(this.#headers[name.toLowerCase()]);
+  }
+}
+
+/** A visit whose answer is a node:http response. `target` is the whole path, also below a mount point. */
+export class NodeVisit<Request> extends Visit<Request> {
+  readonly res: ServerResponse;
+
+  constructor(request: Request, req: IncomingMessage, res: ServerResponse, target: string | undefined) {
+    super(request, new NodeSubject(req, target), req.socket.remoteAddress);
+    this.res = res;
+    res.on("close", () => this.end(res.headersSent ? res.statusCode : undefined));
+  }
+
+  getHeader(name: string): string | undefined {
+    return textOf(this.res.getHeader(name));
+  }
+
+  setHeader(name: string, value: string): void {
+    if (!this.res.headersSent) this.res.setHeader(name, value);
+  }
+
+  send({ status, headers, body }: Answer): void {
+    if (this.res.headersSent) return;
+    this.res.statusCode = status;
+    for (const [name, value] of headers) this.res.setHeader(name, value);
+    this.res.end(body);
+  }
+}
+
+function textOf(value: unknown): string | undefined {
+  if (typeof value === "string") return value;
+  if (Array.isArray(value)) return value.join(", ");
+  return typeof value === "number" ? String(value) : undefined;
+}

@@ -1,0 +1,129 @@
+import type { Decision } from "../decision.js";
+import { preferredType } from "./accept.js";
+import { type Header, isHiddenRefusal, wholeSeconds } from "./headers.js";
+
+/** What goes back to the client, whatever the framework. */
+export interface Answer {
+  readonly status: number;
+  /** Later ones replace earlier ones of the same name. */
+  readonly headers: readonly Header[];
+  readonly body: string | Uint8Array;
+}
+
+/** An answer of the app's own: a text, parts of an answer, or a `Response`. What it leaves out stays as it would be. */
+export type OwnRefusal =
+  | string
+  | Response
+  | {
+      readonly status?: number;
+      readonly headers?: Readonly<Record<string, string>>;
+      /** A text, or anything to be sent as JSON. */
+      readonly body?: unknown;
+    };
+
+interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly decision: string;
+  readonly rule?: string;
+  readonly retryAfterMs?: number;
+  readonly "violated-policies"?: readonly string[];
+}
+
+const blocklistedStatus = 403;
+const registry = "https://iana.org/assignments/http-problem-types";
+
+/** The answer to a refused request. `status` is the app's for those over a limit; the blocklisted get 403. */
+export function refusal(decision: Decision, status: number, accept: string | undefined): Answer {
+  const problem = problemOf(decision, status);
+  const type = preferredType(accept);
+  const body = type === "text/plain" ? textOf(problem) : JSON.stringify(problem);
+  const headers: Header[] = [
+    ["Content-Type", type === "text/plain" ? "text/plain; charset=utf-8" : type],
+    ["Content-Length", `${lengthOf(body)}`],
+    ["Cache-Control", "no-store"],
+    ["Tidegate-Decision", decision.id],
+  ];
+  if (problem.retryAfterMs !== undefined)
+    headers.push(["Retry-After", `${wholeSeconds(problem.retryAfterMs)}`]);
+  return { status: problem.status, headers, body };
+}
+
+/** The app's own answer on top of the usual one. */
+export async function ownAnswer(own: OwnRefusal, usual: Answer): Promise<Answer> {
+  if (isResponse(own)) {
+    const body = new Uint8Array(await own.arrayBuffer());
+    return merged(usual, { status: own.status, headers: [...own.headers], body });
+  }
+  const { status = usual.status, headers = {}, body } = typeof own === "string" ? { body: own } : own;
+  const written: Header[] = Object.entries(headers);
+  if (body === undefined && !("body" in Object(own)))
+    return { ...usual, status, headers: [...usual.headers, ...written] };
+  const isPlain = typeof body === "string" || body instanceof Uint8Array;
+  const type: Header = ["Content-Type", isPlain ? "text/plain; charset=utf-8" : "application/json"];
+  const sent = isPlain ? body : body === undefined ? "" : JSON.stringify(body);
+  return merged(usual, { status, headers: [type, ...written], body: sent });
+}
+
+/** Told by what it can do: a framework may bring a `Response` of its own. */
+function isResponse(own: OwnRefusal): own is Response {
+  return typeof own === "object" && "arrayBuffer" in own;
+}
+
+function merged(usual: Answer, { status, headers, body }: Answer): Answer {
+  return { status, headers: [...usual.headers, ...headers, ["Content-Length", `${lengthOf(body)}`]], body };
+}
+
+/** `Vary` with Accept added to what stands there. */
+export function varyByAccept(existing: string | undefined): string {
+  if (existing === undefined || existing === "") return "Accept";
+  const names = existing.split(",").map((name) => name.trim().toLowerCase());
+  return names.includes("accept") || names.includes("*") ? existing : `${existing}, Accept`;
+}
+
+function problemOf(decision: Decision, status: number): Problem {
+  const { id, reason, verdict } = decision;
+  if (reason === "blocklist") {
+    return {
+      type: "about:blank",
+      title: "Forbidden",
+      status: blocklistedStatus,
+      detail: "This address is blocked.",
+      decision: id,
+    };
+  }
+  const type = `${registry}#${status === 503 ? "temporary-reduced-capacity" : "quota-exceeded"}`;
+  const title = "Too many requests";
+  if (verdict === undefined || isHiddenRefusal(decision)) {
+    return { type, title, status, detail: "Too many requests. Try again later.", decision: id };
+  }
+  const told = { rule: verdict.name, "violated-policies": refusedNames(decision) };
+  if (verdict.retryAfterMs === Number.POSITIVE_INFINITY) {
+    return { type, title, status, detail: "This request can not pass.", decision: id, ...told };
+  }
+  const { retryAfterMs } = verdict;
+  const heldType = reason === "held" ? `${registry}#abnormal-usage-detected` : type;
+  const detail = `${reason === "held" ? "Held for too many requests." : "Too many requests."} Try again in ${inWords(retryAfterMs)}.`;
+  return { type: heldType, title, status, detail, decision: id, retryAfterMs, ...told };
+}
+
+function refusedNames({ exposed }: Decision): string[] {
+  return exposed.filter(({ allowed, shadow }) => !allowed && !shadow).map(({ name }) => name);
+}
+
+function textOf({ detail, decision }: Problem): string {
+  return `${detail}\nDecision ${decision}\n`;
+}
+
+function inWords(ms: number): string {
+  const seconds = wholeSeconds(ms);
+  return seconds === 1 ? "1 second" : `${seconds} seconds`;
+}
+
+const encoder = new TextEncoder();
+
+function lengthOf(body: string | Uint8Array): number {
+  return (typeof body === "string" ? encoder.encode(body) : body).byteLength;
+}

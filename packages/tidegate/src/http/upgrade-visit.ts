@@ -1,0 +1,38 @@
+import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import type { Header } from "./headers.js";
+import { NodeSubject } from "./node-visit.js";
+import type { Answer } from "./refusal.js";
+import { Visit } from "./visit.js";
+
+const switchingProtocols = 101;
+
+/** A request that asks for another protocol. Its answer is written by whoever speaks that protocol, unless it is refused. */
+export class UpgradeVisit extends Visit<IncomingMessage> {
+  readonly #socket: Duplex;
+  readonly #headers: Header[] = [];
+
+  constructor(req: IncomingMessage, socket: Duplex) {
+    super(req, new NodeSubject(req, req.url), req.socket.remoteAddress);
+    this.#socket = socket;
+    socket.on("close", () => this.end(this.decision === undefined ? undefined : switchingProtocols));
+    // Node has taken its own listener off by now: without one, a reset would end the process.
+    socket.on("error", () => socket.destroy());
+  }
+
+  getHeader(): undefined {}
+
+  setHeader(name: string, value: string): void {
+    this.#headers.push([name, value]);
+  }
+
+  send({ status, headers, body }: Answer): void {
+    this.end(status);
+    const fields = new Map<string, string>();
+    for (const [name, value] of [...this.#headers, ...headers, ["Connection", "close"] as const]) {
+      fields.set(name.toLowerCase(), `${name}: ${value.replace(/[\r\n\0]/g, " ")}\r\n`);
+    }
+    this.#socket.write(`HTTP/1.1 ${status} Refused\r\n${[...fields.values()].join("")}\r\n`);
+    this.#socket.end(body);
+  }
+}

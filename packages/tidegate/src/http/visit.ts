@@ -1,0 +1,85 @@
+import type { Decision } from "../decision.js";
+import type { Gate } from "../gate.js";
+import type { HttpSubject } from "./http-subject.js";
+import type { Answer } from "./refusal.js";
+
+const lastVisit: unique symbol = Symbol("tidegate.visit");
+
+/** Where visits of a request are noted: the request itself, or what the framework wraps around it. */
+interface Visited {
+  [lastVisit]?: Visit;
+}
+
+/** One request at one gate, from its arrival to the end of its answer. Each framework says how its answer is written. */
+export abstract class Visit<Request = unknown> {
+  /** As the app knows it: what `identify` and `refuse` are given. */
+  readonly request: Request;
+  readonly subject: HttpSubject;
+  readonly peer: string | undefined;
+  /** The peer is the client, whatever proxies say of themselves in headers. */
+  isPeerCertain = false;
+  gate: Gate | undefined;
+  decision: Decision | undefined;
+  outer: Visit | undefined;
+  /** The answer has ended, or nobody waits for one any more. */
+  isOver = false;
+  #abort: AbortController | undefined;
+
+  constructor(request: Request, subject: HttpSubject, peer: string | undefined) {
+    this.request = request;
+    this.subject = subject;
+    this.peer = peer;
+  }
+
+  abstract getHeader(name: string): string | undefined;
+  abstract setHeader(name: string, value: string): void;
+  /** Sends a refusal, and ends the visit in time. */
+  abstract send(answer: Answer): void;
+
+  /** Tells a gate that keeps the request waiting when nobody waits any more. Made when first asked for. */
+  get signal(): AbortSignal {
+    if (this.#abort === undefined) {
+      this.#abort = new AbortController();
+      if (this.isOver) this.#abort.abort();
+    }
+    return this.#abort.signal;
+  }
+
+  decided(decision: Decision): void {
+    this.decision = decision;
+    if (this.isOver) finish(decision, undefined);
+  }
+
+  /** The answer is complete; or without a status: there is none and will be none. Only the first call counts. */
+  end(status?: number): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    if (this.decision === undefined) this.#abort?.abort();
+    else finish(this.decision, status);
+  }
+}
+
+function finish(decision: Decision, status: number | undefined): void {
+  decision.finish(status === undefined ? {} : { status }).catch((error) => {
+    console.error("Tidegate: a decision could not be finished.", error);
+  });
+}
+
+/** Notes the visit; false when this request was at this gate before. */
+export function noteVisit(visited: object, visit: Visit, gate: Gate): boolean {
+  const outer = (visited as Visited)[lastVisit];
+  for (let each = outer; each !== undefined; each = each.outer) {
+    if (each.gate === gate) return false;
+  }
+  visit.gate = gate;
+  visit.outer = outer;
+  (visited as Visited)[lastVisit] = visit;
+  return true;
+}
+
+/** What the gate said of this request; of several gates the last. Undefined when none has spoken. */
+export function noted(visited: object): Decision | undefined {
+  let visit = (visited as Visited)[lastVisit];
+  while (visit !== undefined && visit.decision === undefined) visit = visit.outer;
+  return visit?.decision;
+}

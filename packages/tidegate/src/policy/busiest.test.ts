@@ -1,0 +1,148 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { busiest } from "./busiest.js";
+
+const start = 1_700_000_000_000;
+
+interface Hit {
+  readonly key: string;
+  readonly refused: boolean;
+  readonly secondsLater: number;
+}
+
+/** What was really sent, each request worth half after 300 s. */
+function exactly(hits: readonly Hit[]): Map<string, { count: number; refused: number }> {
+  const end = hits.reduce((sum, { secondsLater }) => sum + secondsLater, 0);
+  const exact = new Map<string, { count: number; refused: number }>();
+  let second = 0;
+  for (const { key, refused, secondsLater } of hits) {
+    second += secondsLater;
+    const worth = 2 ** ((second - end) / 300);
+    const own = exact.get(key) ?? { count: 0, refused: 0 };
+    exact.set(key, { count: own.count + worth, refused: own.refused + (refused ? worth : 0) });
+  }
+  return exact;
+}
+
+/** Mostly few keys, some many: as traffic is. */
+const key = fc.oneof(
+  fc.nat(4).map((i) => `busy ${i}`),
+  fc.nat(60).map((i) => `rare ${i}`),
+);
+const hit = fc.record({
+  key,
+  refused: fc.boolean(),
+  secondsLater: fc.oneof({ weight: 9, arbitrary: fc.constant(0) }, fc.nat(400), fc.constant(50_000)),
+});
+
+describe("the busiest", () => {
+  it("are counted at most `error` too high and never too low, and nobody above N / capacity is missed", () => {
+    fc.assert(
+      fc.property(fc.array(hit, { maxLength: 400 }), fc.integer({ min: 1, max: 20 }), (hits, capacity) => {
+        const sketch = busiest({ capacity });
+        let now = start;
+        for (const { key, refused, secondsLater } of hits) {
+          now += secondsLater * 1000;
+          sketch.count(key, refused, now);
+        }
+        const exact = exactly(hits);
+        const top = sketch.top(capacity);
+        const all = [...exact.values()].reduce((sum, { count }) => sum + count, 0);
+        const slack = 1e-9 * (1 + all);
+        for (const { key, count, error, refused } of top) {
+          const own = exact.get(key) ?? { count: 0, refused: 0 };
+          expect(own.count).toBeLessThanOrEqual(count + slack);
+          expect(own.count).toBeGreaterThanOrEqual(count - error - slack);
+          expect(refused).toBeLessThanOrEqual(own.refused + slack);
+          expect(error).toBeLessThanOrEqual(all / capacity + slack);
+        }
+        const kept = new Set(top.map(({ key }) => key));
+        for (const [key, { count }] of exact) {
+          if (count > all / capacity + slack) expect(kept).toContain(key);
+        }
+      }),
+      { numRuns: 300, seed: 7 },
+    );
+  });
+
+  it("are told exactly, busiest first, while all have room", () => {
+    const sketch = busiest();
+    for (let i = 0; i < 30; i++) sketch.count(i % 3 === 0 ? "a" : "b", i % 6 === 0, start);
+    expect(sketch.top(5)).toEqual([
+      { key: "b", count: 20, error: 0, refused: 0 },
+      { key: "a", count: 10, error: 0, refused: 5 },
+    ]);
+    expect(sketch.top(1).map(({ key }) => key)).toEqual(["b"]);
+    expect([...sketch.top(0), ...sketch.top(-1)]).toEqual([]);
+  });
+
+  it("stay known in a flood of a million fresh keys", () => {
+    const sketch = busiest({ capacity: 100 });
+    for (let i = 0; i < 1_000_000; i++) {
+      sketch.count(`fresh ${i}`, true, start);
+      if (i % 50 === 0) sketch.count("steady", false, start);
+    }
+    const [first] = sketch.top(1);
+    expect(first?.key).toBe("steady");
+    expect(first?.count).toBeGreaterThanOrEqual(20_000);
+    expect(first && first.count - first.error).toBeLessThanOrEqual(20_000);
+  });
+
+  it("are those of lately: half is forgotten in five minutes", () => {
+    const sketch = busiest();
+    for (let i = 0; i < 100; i++) sketch.count("yesterday's", false, start);
+    for (let i = 0; i < 60; i++) sketch.count("today's", false, start + 300_000);
+    expect(sketch.top(2)).toEqual([
+      { key: "today's", count: 60, error: 0, refused: 0 },
+      { key: "yesterday's", count: 50, error: 0, refused: 0 },
+    ]);
+  });
+
+  it("fade whether their names are kept or not", () => {
+    const sketch = busiest({ capacity: 1 });
+    for (let i = 0; i < 10; i++) sketch.count("kept", false, start);
+    for (let i = 0; i < 5; i++) sketch.count("not kept", false, start);
+    sketch.count("not kept", false, start + 365 * 86_400_000);
+    expect(sketch.top(1)).toEqual([{ key: "not kept", count: 1, error: 0, refused: 0 }]);
+  });
+
+  it("outlive years of counting", () => {
+    const sketch = busiest();
+    for (let day = 0; day < 2000; day++) sketch.count("daily", false, start + day * 86_400_000);
+    const [daily] = sketch.top(1);
+    expect(daily?.count).toBeCloseTo(1, 9);
+  });
+
+  it("go on being counted when the clock jumps either way", () => {
+    const sketch = busiest();
+    sketch.count("before", false, start);
+    sketch.count("in ten years", false, start + 3650 * 86_400_000);
+    for (let i = 0; i < 5; i++) sketch.count("after", false, start);
+    expect(sketch.top(2)).toEqual([
+      { key: "after", count: 5, error: 0, refused: 0 },
+      { key: "in ten years", count: 1, error: 0, refused: 0 },
+    ]);
+  });
+
+  it("may have any name, and a long one is kept by its beginning", () => {
+    const sketch = busiest();
+    const names = ["__proto__", "constructor", "", "\0", "a{b}\n", "\ud800"];
+    for (const name of names) sketch.count(name, false, start);
+    sketch.count("x".repeat(65_536), false, start);
+    sketch.count("x".repeat(65_536), false, start);
+    const top = sketch.top(10);
+    expect(top[0]).toMatchObject({ count: 2 });
+    expect(top[0]?.key.length).toBeLessThan(129);
+    expect(top[0]?.key).toMatch(/^x+… \(65536\)$/);
+    expect(
+      top
+        .slice(1)
+        .map(({ key }) => key)
+        .sort(),
+    ).toEqual(names.sort());
+  });
+
+  it.each([0, -1, 1.5, Number.NaN, 1e9])("says at once that it can not keep %d names", (capacity) => {
+    expect(() => busiest({ capacity })).toThrow(expect.objectContaining({ code: "TG_BUSIEST" }));
+  });
+});

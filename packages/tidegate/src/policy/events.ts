@@ -1,0 +1,51 @@
+import type { GateEvents, Warning } from "../gate.js";
+
+type Listener<Name extends keyof GateEvents> = (event: GateEvents[Name]) => void;
+
+/** Who wants to know what. A listener is told, not asked: what it throws changes no answer. */
+export class Events {
+  readonly #listeners = new Map<keyof GateEvents, Set<Listener<never>>>();
+
+  on<Name extends keyof GateEvents>(name: Name, listener: Listener<Name>): () => void {
+    let listeners = this.#listeners.get(name);
+    if (listeners === undefined) {
+      listeners = new Set();
+      this.#listeners.set(name, listeners);
+    }
+    listeners.add(listener as Listener<never>);
+    return () => listeners.delete(listener as Listener<never>);
+  }
+
+  /** Whether anyone would hear: an event nobody hears need not be made. */
+  has(name: keyof GateEvents): boolean {
+    return (this.#listeners.get(name)?.size ?? 0) > 0;
+  }
+
+  emit<Name extends keyof GateEvents>(name: Name, event: GateEvents[Name]): void {
+    for (const listener of this.#listeners.get(name) ?? []) {
+      try {
+        (listener as Listener<Name>)(event);
+      } catch (error) {
+        console.error(`Tidegate: a listener of "${name}" threw.`, error);
+      }
+    }
+  }
+}
+
+/** Tells each thing to look at once. */
+export function warner(events: Events, onWarning: (warning: Warning) => void): (warning: Warning) => void {
+  const told = new Set<string>();
+  return (warning) => {
+    const name = `${warning.code} ${warning.message}`;
+    if (told.has(name) || told.size >= mostTold) return;
+    told.add(name);
+    try {
+      onWarning(warning);
+    } catch (error) {
+      console.error("Tidegate: onWarning threw.", error);
+    }
+    events.emit("warning", warning);
+  };
+}
+
+const mostTold = 1000;

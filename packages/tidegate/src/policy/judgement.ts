@@ -1,0 +1,192 @@
+import type { Charge, Check } from "../check.js";
+import { type Decision, type Reason, type Source, spokesman, type Verdict } from "../decision.js";
+import type { ListEntry } from "../directory.js";
+import type { Outcome } from "../subject.js";
+import type { Question, Questions } from "./questions.js";
+import { needsOutcome, type Rule } from "./rules.js";
+
+/** A decision before it is given away. */
+export type Draft = { -readonly [Name in keyof Decision]: Decision[Name] };
+
+const nothingToFinish = (): Promise<void> => Promise.resolve();
+const none: readonly Verdict[] = [];
+
+/** A decision no verdict is needed for. */
+export function plainDecision(id: string, allowed: boolean, reason: Reason, listed?: ListEntry): Draft {
+  const decision: Draft = {
+    id,
+    allowed,
+    reason,
+    verdicts: none,
+    source: "store",
+    delayedMs: 0,
+    exposed: none,
+    finish: nothingToFinish,
+  };
+  if (listed !== undefined) decision.listed = listed;
+  return decision;
+}
+
+/** What the store's verdicts come to. */
+export function decisionFrom(id: string, questions: Questions, answers: readonly Verdict[]): Draft {
+  const verdicts = ownVerdicts(questions, answers);
+  const decision = plainDecision(id, true, "within-limits");
+  decision.verdicts = verdicts;
+  decision.exposed = exposedOf(questions, verdicts);
+  const verdict = spokesman(verdicts);
+  if (verdict === undefined) {
+    if (verdicts.length === 0) decision.reason = "no-rule";
+    return decision;
+  }
+  decision.verdict = verdict;
+  decision.allowed = verdict.allowed;
+  decision.source = sourceOf(verdicts);
+  decision.reason = reasonOf(verdicts, verdict.allowed);
+  return decision;
+}
+
+/** Offences and trust are asked about by checks of their own, which speak only where nothing else of their rule does. */
+function ownVerdicts({ asked }: Questions, answers: readonly Verdict[]): readonly Verdict[] {
+  let isPlain = true;
+  for (let i = 0; i < asked.length; i++) {
+    const { ladderAt, trustAt } = asked[i] as Question;
+    isPlain &&= ladderAt < 0 && trustAt < 0;
+  }
+  if (isPlain) return answers;
+  const verdicts: Verdict[] = [];
+  for (const { isShadow, from, to, ladderAt, trustAt, isWatch } of asked) {
+    const ladder = answers[ladderAt];
+    const isTrusted = answers[trustAt]?.heldUntil !== undefined;
+    for (let i = from; i < to; i++) {
+      const verdict = answers[i] as Verdict;
+      if (i === ladderAt ? isWatch && !verdict.allowed : i !== trustAt) verdicts.push(verdict);
+      if (ladder?.crossed) markHeld(verdict, ladder);
+      if (trustAt >= 0) verdict.shadow = isShadow || (isTrusted && !verdict.allowed);
+    }
+  }
+  return verdicts;
+}
+
+/** The hit that made a hold begin is refused for as long as the hold lasts. */
+function markHeld(verdict: Verdict, { heldUntil, crossed }: Verdict): void {
+  if (verdict.allowed || heldUntil === undefined || crossed === undefined) return;
+  verdict.heldUntil = heldUntil;
+  verdict.crossed = crossed;
+  verdict.retryAfterMs = Math.max(verdict.retryAfterMs, Math.ceil(heldUntil - verdict.at));
+}
+
+function exposedOf({ asked }: Questions, verdicts: readonly Verdict[]): readonly Verdict[] {
+  let hidden: Set<string> | undefined;
+  for (let i = 0; i < asked.length; i++) {
+    const { rule } = asked[i] as Question;
+    if (!rule.isExposed) {
+      hidden ??= new Set();
+      hidden.add(rule.name);
+    }
+  }
+  for (let i = 0; hidden === undefined && i < verdicts.length; i++) {
+    if ((verdicts[i] as Verdict).shadow) hidden = new Set();
+  }
+  return hidden === undefined
+    ? verdicts
+    : verdicts.filter(({ rule, shadow }) => !shadow && !(hidden as Set<string>).has(rule));
+}
+
+function sourceOf(verdicts: readonly Verdict[]): Source {
+  let source: Source = "store";
+  for (let i = 0; i < verdicts.length; i++) {
+    const one = (verdicts[i] as Verdict).source;
+    if (one === "none") return one;
+    if (one !== "store") source = one;
+  }
+  return source;
+}
+
+function reasonOf(verdicts: readonly Verdict[], allowed: boolean): Reason {
+  let isBlind = false;
+  for (let i = 0; i < verdicts.length; i++) {
+    const verdict = verdicts[i] as Verdict;
+    if (verdict.shadow || verdict.allowed !== allowed) continue;
+    if (!allowed && verdict.heldUntil !== undefined && !verdict.crossed) return "held";
+    isBlind ||= verdict.source === "none";
+  }
+  if (isBlind) return "degraded";
+  return allowed ? "within-limits" : "over-limit";
+}
+
+/** Whether anything is left to do when the request ends. */
+export function needsFinish({ asked }: Questions): boolean {
+  for (let i = 0; i < asked.length; i++) {
+    const { rule, isWatch } = asked[i] as Question;
+    if (!isWatch && needsOutcome(rule)) return true;
+  }
+  return false;
+}
+
+/** Whether the store charged a request that is refused after all, because a rule that might have trusted it does not. */
+export function isRefusedAfterwards({ asked, checks }: Questions, answers: readonly Verdict[]): boolean {
+  for (let i = 0; i < asked.length; i++) {
+    if ((asked[i] as Question).trustAt >= 0)
+      return checks.every(({ shadow }, at) => shadow === true || answers[at]?.allowed === true);
+  }
+  return false;
+}
+
+/** What is to be done now that the outcome is known. */
+export interface Settlement {
+  readonly refunds: Charge[];
+  readonly forgets: Check[];
+  readonly trusts: { readonly rule: string; readonly key: string; readonly forMs: number }[];
+}
+
+export function settlement(questions: Questions, answers: readonly Verdict[], outcome: Outcome): Settlement {
+  const settled: Settlement = { refunds: [], forgets: [], trusts: [] };
+  const isSuccess = outcome.status !== undefined && outcome.status < 400;
+  const { checks } = questions;
+  for (const question of questions.asked) {
+    const { rule, from, to, ladderAt, trustAt, isWatch } = question;
+    if (isWatch) continue;
+    if (isSuccess && rule.trust !== undefined && trustAt >= 0) {
+      settled.trusts.push({
+        rule: rule.trust.rule,
+        key: (checks[trustAt] as Check).key,
+        forMs: rule.trust.forMs,
+      });
+    }
+    if (isSuccess && rule.clearsOnSuccess) {
+      settled.forgets.push(...checks.slice(from, to).filter((_, i) => from + i !== trustAt));
+      continue;
+    }
+    const isKept = countsAs(rule, outcome);
+    for (let i = from; i < to; i++) {
+      const check = checks[i] as Check;
+      if (i === ladderAt || i === trustAt) continue;
+      if (!isKept || "leaseForMs" in check.limit) addCharge(settled.refunds, check, answers[i] as Verdict);
+    }
+  }
+  return settled;
+}
+
+/** What the app's function can not tell counts. */
+function countsAs({ counts }: Rule, outcome: Outcome): boolean {
+  if (counts === undefined) return true;
+  try {
+    return Boolean(counts(outcome));
+  } catch {
+    return true;
+  }
+}
+
+/** Every charge of a whole request, to be given back. */
+export function chargesOf({ checks, asked }: Questions, answers: readonly Verdict[]): Charge[] {
+  const charges: Charge[] = [];
+  for (const { from, to, ladderAt } of asked) {
+    for (let i = from; i < to; i++)
+      if (i !== ladderAt) addCharge(charges, checks[i] as Check, answers[i] as Verdict);
+  }
+  return charges;
+}
+
+function addCharge(charges: Charge[], check: Check, { allowed, source, at, resetAfterMs }: Verdict): void {
+  if (allowed && source !== "none") charges.push({ ...check, at, source, resetAfterMs });
+}

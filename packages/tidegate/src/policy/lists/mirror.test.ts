@@ -1,0 +1,302 @@
+import { describe, expect, it } from "vitest";
+import type { CustomerRecord, Directory, DirectoryWatcher, ListEntry } from "../../directory.js";
+import type { Warning } from "../../gate.js";
+import { virtualClock } from "../../testing/virtual-clock.js";
+import { type Address, parseAddress } from "../identity/address.js";
+import { memoryDirectory } from "./memory-directory.js";
+import { type Mirror, mirrorOf } from "./mirror.js";
+
+function ip(text: string): Address {
+  return parseAddress(text) as Address;
+}
+
+/** A directory elsewhere: each read waits until the test answers it. */
+function remote() {
+  const reads: { id: string; answer(record?: CustomerRecord): void; fail(error: unknown): void }[] = [];
+  let watcher: DirectoryWatcher | undefined;
+  const directory: Directory = {
+    ...memoryDirectory(),
+    customer: (id) =>
+      new Promise((answer, fail) => {
+        reads.push({ id, answer, fail });
+      }),
+    watch(given) {
+      watcher = given;
+      return () => {
+        watcher = undefined;
+      };
+    },
+  };
+  return {
+    directory,
+    reads,
+    tell: () => watcher as DirectoryWatcher,
+    isWatched: () => watcher !== undefined,
+  };
+}
+
+function open(directory: Directory, options: { maxCustomers?: number; deadlineMs?: number } = {}) {
+  const clock = virtualClock(1_000_000);
+  const warnings: Warning[] = [];
+  const mirror = mirrorOf(directory, {
+    now: clock,
+    warn: (warning) => warnings.push(warning),
+    deadlineMs: 10_000,
+    ...options,
+  });
+  return { mirror, clock, warnings };
+}
+
+describe("mirrored lists", () => {
+  it("are the directory's, from the first moment and after every change", async () => {
+    const directory = memoryDirectory();
+    directory.put("safelist", { address: "102.232.240.209", who: "ann" });
+    const { mirror } = open(directory);
+    await mirror.ready;
+    expect(mirror.find("safelist", ip("102.232.240.209"))).toEqual({
+      address: "102.232.240.209",
+      who: "ann",
+    });
+    expect(mirror.find("blocklist", ip("102.232.240.209"))).toBeUndefined();
+    directory.put("blocklist", { address: "45.0.186.0/24" });
+    expect(mirror.find("blocklist", ip("45.0.186.198"))?.address).toBe("45.0.186.0/24");
+    directory.remove("blocklist", "45.0.186.7/24");
+    expect(mirror.find("blocklist", ip("45.0.186.198"))).toBeUndefined();
+    expect([mirror.size("safelist"), mirror.size("blocklist")]).toEqual([1, 0]);
+  });
+
+  it("each entry ends at its own time, though nobody says so", () => {
+    const { directory, tell } = remote();
+    const { mirror, clock } = open(directory);
+    tell().reset("blocklist", [{ address: "45.0.186.198", until: clock() + 1000 }]);
+    clock.advance(999);
+    expect(mirror.find("blocklist", ip("45.0.186.198"))).toBeDefined();
+    clock.advance(1);
+    expect(mirror.find("blocklist", ip("45.0.186.198"))).toBeUndefined();
+  });
+
+  it("a reset leaves exactly what it names", () => {
+    const { directory, tell } = remote();
+    const { mirror } = open(directory);
+    tell().reset("blocklist", [{ address: "1.1.1.1" }, { address: "2.2.2.2" }]);
+    tell().reset("safelist", [{ address: "3.3.3.3" }]);
+    tell().reset("blocklist", [{ address: "2.2.2.2" }]);
+    expect(mirror.find("blocklist", ip("1.1.1.1"))).toBeUndefined();
+    expect(mirror.find("blocklist", ip("2.2.2.2"))).toBeDefined();
+    expect(mirror.find("safelist", ip("3.3.3.3"))).toBeDefined();
+  });
+
+  it("are ready once both have been told, or when closed, and are not followed after that", async () => {
+    const { directory, tell, isWatched } = remote();
+    const { mirror } = open(directory);
+    tell().reset("blocklist", []);
+    tell().reset("blocklist", []);
+    expect(await isReady(mirror)).toBe(false);
+    tell().reset("safelist", []);
+    expect(await isReady(mirror)).toBe(true);
+    mirror.close();
+    expect(isWatched()).toBe(false);
+    const second = open(remote().directory).mirror;
+    second.close();
+    expect(await isReady(second)).toBe(true);
+  });
+
+  it("what is no address is ignored, and told once", () => {
+    const { directory, tell } = remote();
+    const { mirror, warnings } = open(directory);
+    const junk = ["not-an-ip", "10.0.0.0/99", "x".repeat(65_536), null, undefined, 7].map(
+      (address) => ({ address }) as ListEntry,
+    );
+    tell().reset("blocklist", [...junk, { address: "1.1.1.1" }]);
+    for (const entry of junk) {
+      tell().listed("safelist", entry);
+      tell().unlisted("blocklist", entry.address);
+    }
+    expect([mirror.size("safelist"), mirror.size("blocklist")]).toEqual([0, 1]);
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toMatchObject({ code: "TG_LIST_ADDRESS" });
+    expect(warnings[0]?.message).toContain('"not-an-ip"');
+  });
+
+  it("stay in force while the directory is out of reach, which is told once for each outage", () => {
+    const { directory, tell } = remote();
+    const { mirror, warnings } = open(directory);
+    tell().reset("blocklist", [{ address: "1.1.1.1" }]);
+    tell().failed(new Error("connection lost"));
+    tell().failed(new Error("connection lost"));
+    expect(mirror.find("blocklist", ip("1.1.1.1"))).toBeDefined();
+    expect(warnings.map(({ code }) => code)).toEqual(["TG_DIRECTORY_UNREACHABLE"]);
+    expect(warnings[0]?.message).toContain("connection lost");
+    tell().reset("blocklist", []);
+    tell().failed("again");
+    expect(warnings).toHaveLength(2);
+  });
+
+  it("a change made here holds here before the directory tells of it", () => {
+    const { mirror } = open(remote().directory);
+    mirror.listed("blocklist", { address: "1.1.1.1" });
+    expect(mirror.find("blocklist", ip("1.1.1.1"))).toBeDefined();
+    mirror.unlisted("blocklist", "1.1.1.1");
+    expect(mirror.find("blocklist", ip("1.1.1.1"))).toBeUndefined();
+  });
+});
+
+describe("mirrored customers", () => {
+  it("are read on first sight, once for all who ask, and then answered at once", async () => {
+    const { directory, reads } = remote();
+    const { mirror } = open(directory);
+    const asked = [mirror.customer("c"), mirror.customer("c"), mirror.customer("c")];
+    reads[0]?.answer({ tier: "pro" });
+    expect(await Promise.all(asked)).toEqual([{ tier: "pro" }, { tier: "pro" }, { tier: "pro" }]);
+    expect(mirror.customer("c")).toEqual({ tier: "pro" });
+    expect(reads).toHaveLength(1);
+  });
+
+  it("who have nothing on record are remembered too", async () => {
+    const { directory, reads } = remote();
+    const { mirror } = open(directory);
+    const asked = mirror.customer("nobody");
+    reads[0]?.answer(undefined);
+    await asked;
+    expect(mirror.customer("nobody")).toBeUndefined();
+    expect(reads).toHaveLength(1);
+  });
+
+  it("of a directory that answers at once are answered at once", () => {
+    const directory = memoryDirectory();
+    const { mirror } = open(directory);
+    expect(mirror.customer("c")).toBeUndefined();
+    directory.putCustomer("c", { tier: "pro" });
+    expect(mirror.customer("c")).toEqual({ tier: "pro" });
+    directory.putCustomer("c", {});
+    expect(mirror.customer("c")).toBeUndefined();
+  });
+
+  it("are read again after a change, of them or of all", async () => {
+    const { directory, reads, tell } = remote();
+    const { mirror } = open(directory);
+    await see(mirror, reads, "a");
+    await see(mirror, reads, "b");
+    tell().customerChanged("a");
+    await see(mirror, reads, "a", { tier: "pro" });
+    expect(mirror.customer("a")).toEqual({ tier: "pro" });
+    expect(mirror.customer("b")).toEqual({ tier: "free" });
+    tell().customerChanged();
+    await see(mirror, reads, "b", { tier: "pro" });
+    expect(reads.map(({ id }) => id)).toEqual(["a", "b", "a", "b"]);
+  });
+
+  it.each([["of it", "c"] as const, ["of all", undefined] as const])(
+    "a change %s during a read keeps the stale answer from staying",
+    async (_, changed) => {
+      const { directory, reads, tell } = remote();
+      const { mirror } = open(directory);
+      const before = mirror.customer("c");
+      tell().customerChanged(changed);
+      const after = mirror.customer("c");
+      reads[1]?.answer({ tier: "new" });
+      expect(await after).toEqual({ tier: "new" });
+      reads[0]?.answer({ tier: "old" });
+      expect(await before).toEqual({ tier: "old" });
+      expect(mirror.customer("c")).toEqual({ tier: "new" });
+      expect(reads).toHaveLength(2);
+    },
+  );
+
+  it("beyond the most to be kept the oldest are forgotten", async () => {
+    const { directory, reads } = remote();
+    const { mirror } = open(directory, { maxCustomers: 2 });
+    for (const id of ["a", "b", "c"]) await see(mirror, reads, id);
+    expect([mirror.customer("b"), mirror.customer("c")]).toEqual([{ tier: "free" }, { tier: "free" }]);
+    expect(mirror.customer("a")).toBeInstanceOf(Promise);
+    expect(reads).toHaveLength(4);
+  });
+
+  it("a failed read answers nothing, is not remembered, and leaves the directory alone for a second", async () => {
+    const { directory, reads } = remote();
+    const { mirror, clock, warnings } = open(directory);
+    const asked = mirror.customer("c");
+    reads[0]?.fail(new Error("down"));
+    expect(await asked).toBeUndefined();
+    clock.advance(999);
+    for (let i = 0; i < 100; i++) expect(mirror.customer(`c${i}`)).toBeUndefined();
+    expect(reads).toHaveLength(1);
+    clock.advance(1);
+    const probe = mirror.customer("c");
+    expect(mirror.customer("d")).toBeUndefined();
+    expect(reads).toHaveLength(2);
+    reads[1]?.answer({ tier: "pro" });
+    expect(await probe).toEqual({ tier: "pro" });
+    expect(mirror.customer("c")).toEqual({ tier: "pro" });
+    expect(mirror.customer("d")).toBeInstanceOf(Promise);
+    expect(warnings.map(({ code }) => code)).toEqual(["TG_DIRECTORY_UNREACHABLE"]);
+  });
+
+  it("those known stay known while reads fail", async () => {
+    const { directory, reads } = remote();
+    const { mirror } = open(directory);
+    await see(mirror, reads, "known");
+    const asked = mirror.customer("new");
+    reads[1]?.fail(new Error("down"));
+    await asked;
+    expect(mirror.customer("known")).toEqual({ tier: "free" });
+  });
+
+  it("a directory that throws at once is one that failed; a clock set back does not prolong the pause", () => {
+    let calls = 0;
+    const directory: Directory = {
+      ...memoryDirectory(),
+      customer: () => {
+        calls++;
+        throw new Error("broken");
+      },
+    };
+    const { mirror, clock, warnings } = open(directory);
+    expect([mirror.customer("a"), mirror.customer("b")]).toEqual([undefined, undefined]);
+    expect(calls).toBe(1);
+    clock.set(0);
+    expect(mirror.customer("a")).toBeUndefined();
+    expect(calls).toBe(2);
+    expect(warnings).toHaveLength(1);
+  });
+
+  it("a directory that hangs costs a first sight the deadline, and no more", async () => {
+    const { directory, reads } = remote();
+    const { mirror, warnings } = open(directory, { deadlineMs: 5 });
+    expect(await mirror.customer("c")).toBeUndefined();
+    expect(mirror.customer("c")).toBeUndefined();
+    expect(reads).toHaveLength(1);
+    expect(warnings[0]?.message).toContain("no answer within 5 ms");
+  });
+
+  it.each(["constructor", "__proto__", "a{b}", "\0", "a\nb"])("%j is an id like any other", async (id) => {
+    const { directory, reads } = remote();
+    const { mirror } = open(directory);
+    await see(mirror, reads, id, { tier: "pro" });
+    expect(mirror.customer(id)).toEqual({ tier: "pro" });
+    expect(mirror.customer("toString")).toBeInstanceOf(Promise);
+  });
+
+  it("ids of monstrous length are neither read nor kept", () => {
+    const { directory, reads } = remote();
+    const { mirror } = open(directory);
+    expect(mirror.customer("x".repeat(65_536))).toBeUndefined();
+    expect(reads).toHaveLength(0);
+  });
+});
+
+async function see(
+  mirror: Mirror,
+  reads: ReturnType<typeof remote>["reads"],
+  id: string,
+  record: CustomerRecord = { tier: "free" },
+): Promise<void> {
+  const asked = mirror.customer(id);
+  reads.at(-1)?.answer(record);
+  await asked;
+}
+
+function isReady(mirror: Mirror): Promise<boolean> {
+  const later = new Promise<boolean>((resolve) => setImmediate(() => resolve(false)));
+  return Promise.race([mirror.ready.then(() => true), later]);
+}

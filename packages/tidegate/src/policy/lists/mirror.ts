@@ -1,0 +1,125 @@
+import type { Clock } from "../../clock.js";
+import type { CustomerRecord, Directory, DirectoryWatcher, ListEntry, ListName } from "../../directory.js";
+import { shown } from "../../errors.js";
+import type { Warning } from "../../gate.js";
+import type { Answer } from "../../store.js";
+import { type Address, parseBlock } from "../identity/address.js";
+import { addressSet } from "./address-set.js";
+import { knownCustomers } from "./known-customers.js";
+
+/**
+ * A directory's lists wholly, and its customers as they come, kept in this process and in step. Whoever changes the
+ * directory from here may tell the mirror so at once, and needs not wait for the directory to do so.
+ */
+export interface Mirror extends Pick<DirectoryWatcher, "listed" | "unlisted" | "customerChanged"> {
+  /** The entry in force now, or at this time of the clock. */
+  find(list: ListName, address: Address, at?: number): ListEntry | undefined;
+  /** Answers at once when known. Undefined: nothing on record, or out of reach for now. */
+  customer(id: string): Answer<CustomerRecord | undefined>;
+  /** Entries mirrored, of which some may have ended. */
+  size(list: ListName): number;
+  /** Resolves when both lists are there, or the mirror is closed. */
+  readonly ready: Promise<void>;
+  close(): void;
+}
+
+export interface MirrorOptions {
+  readonly now: Clock;
+  warn(warning: Warning): void;
+  /** Beyond these, those not asked for lately are forgotten, and read again when they come back. Default 100,000. */
+  readonly maxCustomers?: number;
+  /** How long the first sight of a customer waits for the directory. Default 100. */
+  readonly deadlineMs?: number;
+}
+
+export function mirrorOf(directory: Directory, options: MirrorOptions): Mirror {
+  const { now, warn, maxCustomers = 100_000, deadlineMs = 100 } = options;
+  const lists = { safelist: addressSet(), blocklist: addressSet() };
+  const missing = new Set<ListName>(["safelist", "blocklist"]);
+  const ofLists = outage(warn, "Lists can not be read; those known stay in force.");
+  const ofCustomers = outage(warn, "Customers can not be read; new ones get the default tier for now.");
+  const customers = knownCustomers(directory, {
+    now,
+    maxCustomers,
+    deadlineMs,
+    onFailed: ofCustomers.begins,
+    onRead: ofCustomers.ends,
+  });
+  let isToldOfAddress = false;
+  let resolveReady: () => void;
+  const ready = new Promise<void>((resolve) => {
+    resolveReady = resolve;
+  });
+
+  function listed(list: ListName, entry: ListEntry): void {
+    const block = parseBlock(entry.address);
+    if (block !== undefined) lists[list].add(block, entry, now());
+    else if (!isToldOfAddress) {
+      isToldOfAddress = true;
+      warn(unreadable(list, entry));
+    }
+  }
+
+  function unlisted(list: ListName, address: string): void {
+    const block = parseBlock(address);
+    if (block !== undefined) lists[list].remove(block);
+  }
+
+  const stop = directory.watch({
+    reset(list, entries) {
+      lists[list].clear();
+      for (const entry of entries) listed(list, entry);
+      ofLists.ends();
+      if (missing.delete(list) && missing.size === 0) resolveReady();
+    },
+    listed,
+    unlisted,
+    customerChanged: customers.forget,
+    failed: ofLists.begins,
+  });
+
+  return {
+    find: (list, address, at = now()) => lists[list].find(address, at),
+    customer: customers.get,
+    listed,
+    unlisted,
+    customerChanged: customers.forget,
+    size: (list) => lists[list].size,
+    ready,
+    close() {
+      stop();
+      resolveReady();
+    },
+  };
+}
+
+/** Warns when it begins, once, until it has ended. */
+function outage(
+  warn: (warning: Warning) => void,
+  what: string,
+): { begins(error: unknown): void; ends(): void } {
+  let isOut = false;
+  return {
+    begins(error) {
+      if (isOut) return;
+      isOut = true;
+      const why = error instanceof Error ? error.message : shown(error);
+      warn({
+        code: "TG_DIRECTORY_UNREACHABLE",
+        message: `${what} ${why}`,
+        help: "See that the directory answers; it is asked again by itself.",
+      });
+    },
+    ends() {
+      isOut = false;
+    },
+  };
+}
+
+function unreadable(list: ListName, { address }: ListEntry): Warning {
+  return {
+    code: "TG_LIST_ADDRESS",
+    message: `The ${list} names ${shown(address)}, which is not an address or a block. It is ignored, and so are others like it.`,
+    help: 'Remove it, or write e.g. "203.0.113.7", "10.0.0.0/8" or "2001:db8::/32".',
+  };
+}

@@ -1,0 +1,113 @@
+import type { Clock } from "../clock.js";
+import type { CustomerRecord, Directory, ListName } from "../directory.js";
+import { parseDuration } from "../duration.js";
+import { ConfigError, shown } from "../errors.js";
+import type { AddressList, Customers } from "../gate.js";
+import { blockText, parseAddress, parseBlock } from "./identity/address.js";
+import type { Mirror } from "./lists/mirror.js";
+import { notAnAddress } from "./policy.js";
+import { unknownTier } from "./tiers.js";
+
+const aWeek = 604_800_000;
+
+/** A list as people change it. What is written holds here at once, and elsewhere as soon as the directory tells. */
+export function liveList(list: ListName, directory: Directory, mirror: Mirror, clock: Clock): AddressList {
+  return {
+    async add(address, { who, why, for: duration } = {}) {
+      const until =
+        duration === "permanent" ? undefined : clock() + parseDuration(duration ?? aWeek, `${list}.add.for`);
+      const entry = {
+        address: canonical(address, list),
+        ...(who !== undefined && { who }),
+        ...(why !== undefined && { why }),
+        ...(until !== undefined && { until }),
+      };
+      await directory.put(list, entry);
+      mirror.listed(list, entry);
+      return entry;
+    },
+    async remove(address) {
+      const text = canonical(address, list);
+      const wasThere = await directory.remove(list, text);
+      // Someone else may have written it otherwise.
+      const wasThereAsGiven = address !== text && (await directory.remove(list, address));
+      mirror.unlisted(list, text);
+      return wasThere || wasThereAsGiven;
+    },
+    entries: async () => directory.entries(list),
+    find(address) {
+      const parsed = parseAddress(address);
+      if (parsed === undefined) throw notAnAddress(address, list);
+      return mirror.find(list, parsed);
+    },
+  };
+}
+
+function canonical(address: string, list: ListName): string {
+  const block = typeof address === "string" ? parseBlock(address) : undefined;
+  if (block === undefined) throw notAnAddress(address, list);
+  return blockText(block.address, block.prefix);
+}
+
+/** Customers as people change them. `tiers` names those in force. */
+export function liveCustomers(
+  directory: Directory,
+  mirror: Mirror,
+  tiers: () => readonly string[],
+): Customers {
+  async function change(
+    id: string,
+    part: { [Name in keyof CustomerRecord]: CustomerRecord[Name] | undefined },
+  ): Promise<void> {
+    const { tier, limits } = { ...(await directory.customer(id)), ...part };
+    await directory.putCustomer(id, {
+      ...(tier !== undefined && { tier }),
+      ...(limits !== undefined && { limits }),
+    });
+    mirror.customerChanged(id);
+  }
+
+  return {
+    get: async (id) => directory.customer(validId(id)),
+    async setTier(id, tier) {
+      if (tier !== undefined && !tiers().includes(tier))
+        throw unknownTier(tier, "customers.setTier", tiers());
+      await change(validId(id), { tier });
+    },
+    async setLimits(id, limits) {
+      await change(validId(id), { limits: limits && parseOverrides(limits) });
+    },
+  };
+}
+
+/** Longer ones are not looked up either. */
+const longestId = 1024;
+
+function validId(id: unknown): string {
+  if (typeof id === "string" && id !== "" && id.length <= longestId) return id;
+  if (typeof id === "number") return String(id);
+  throw new TypeError(
+    `customer: ${shown(id)} is not an id. Give a non-empty string of up to ${longestId} characters.`,
+  );
+}
+
+function parseOverrides(limits: Readonly<Record<number, number>>): ReadonlyMap<number, number> {
+  return new Map(
+    Object.entries(limits).map(([text, limit]) => {
+      const seconds = Number(text);
+      if (!(Number.isInteger(seconds) && seconds >= 1 && seconds <= 315_360_000))
+        throw badOverride(text, "a window in whole seconds");
+      if (!(Number.isInteger(limit) && limit >= 0)) throw badOverride(limit, "a limit");
+      return [seconds, limit];
+    }),
+  );
+}
+
+function badOverride(value: unknown, what: string): ConfigError {
+  return new ConfigError(
+    "TG_OVERRIDE",
+    "customers.setLimits",
+    `${shown(value)} is not ${what}.`,
+    "Write windows in whole seconds and whole limits, e.g. { 60: 100, 3600: 1000 }.",
+  );
+}

@@ -1,0 +1,50 @@
+import type { Duration, RateText } from "../duration.js";
+import { rejectUnknownOptions } from "../limit.js";
+import type { Match, RuleOptions } from "./rule-options.js";
+
+export interface LoginOptions {
+  /** Where logins go. Default `{ method: "POST", path: "/login" }`. */
+  only?: Match;
+  /** Begins the rules' names. Default `"login"`. */
+  name?: string;
+  /** Failures of one account from one address: the more, the longer the wait. */
+  pair?: readonly RateText[];
+  /** Failures from one address, whatever the account. */
+  ip?: readonly RateText[];
+  /** Failures on one account from addresses it never logged in from. */
+  account?: readonly RateText[];
+  /** How long an address counts as the account's own after a login. Default `"30d"`. */
+  trustFor?: Duration;
+}
+
+/**
+ * Login protection, as three rules for a gate. Only failed logins count, and they are counted before the password is
+ * looked at, so that a thousand guesses at once do not slip through. Waits grow with the failures, up to an hour.
+ * A success clears the pair of account and address, nothing else. A stranger's failures can not lock the owner out:
+ * an address the account has logged in from is not refused for what others did.
+ *
+ * The app says which account is tried: `identify: (req) => ({ account: req.body.email })`.
+ */
+export function loginRules(options: LoginOptions = {}): RuleOptions[] {
+  rejectUnknownOptions(options, ["only", "name", "pair", "ip", "account", "trustFor"], "loginRules");
+  const {
+    only = { method: "POST", path: "/login" },
+    name = "login",
+    pair = ["3 per 10s", "5 per 1m", "10 per 10m", "20 per 1h"],
+    ip = ["20 per 1m", "50 per 10m", "100 per 1h"],
+    account = ["50 per 10m", "100 per 1h"],
+    trustFor = "30d",
+  } = options;
+  const failures = { only, count: "failures" } as const;
+  return [
+    { ...failures, name: `${name}/pair`, by: ["ip", "account"], limits: pair, clearOnSuccess: true },
+    { ...failures, name: `${name}/ip`, by: "ip", limits: ip },
+    {
+      ...failures,
+      name: `${name}/account`,
+      by: "account",
+      limits: account,
+      trust: { by: ["ip", "account"], for: trustFor },
+    },
+  ];
+}

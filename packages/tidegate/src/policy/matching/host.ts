@@ -1,0 +1,30 @@
+/** A host as it is counted: lower case, without port. An IPv6 literal keeps its brackets. */
+export function hostName(host: string): string {
+  const lower = host.toLowerCase();
+  const colon = lower.lastIndexOf(":");
+  return colon > 0 && endsName(lower, colon) && isPort(lower, colon + 1) ? lower.slice(0, colon) : lower;
+}
+
+/** Whether `*.example.com` or `example.com` names this host, or names whatever another such pattern names. */
+export function hostCovers(pattern: string, host: string): boolean {
+  return pattern.charCodeAt(0) === 42 ? host.endsWith(pattern.slice(1)) : host === pattern;
+}
+
+/** A host as it is matched: `example.com.` is `example.com`. */
+export function matchedHost(host: string): string {
+  const name = hostName(host);
+  return name.endsWith(".") ? name.slice(0, -1) : name;
+}
+
+function isPort(text: string, from: number): boolean {
+  for (let at = from; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code < 48 || code > 57) return false;
+  }
+  return true;
+}
+
+/** A port's colon follows the bracket of an address, or is the only one. */
+function endsName(text: string, colon: number): boolean {
+  return text.startsWith("[") ? text.charCodeAt(colon - 1) === 93 : text.indexOf(":") === colon;
+}

@@ -1,0 +1,122 @@
+import { ConfigError, shown } from "../errors.js";
+import type { Policy, Warning } from "../gate.js";
+import type { Limit } from "../limit.js";
+import { rejectUnknownOptions } from "../limit.js";
+import { advice } from "./advice.js";
+import { blockText, parseBlock } from "./identity/address.js";
+import { type AddressSet, addressSet } from "./lists/address-set.js";
+import { compileRules, type Rule, type RuleTerms } from "./rules.js";
+import { compileTiers, type Tiers } from "./tiers.js";
+
+/** A policy ready to judge. It never changes: `update` puts another in its place. */
+export interface CompiledPolicy {
+  readonly source: Policy;
+  readonly isOff: boolean;
+  readonly isShadow: boolean;
+  readonly rules: readonly Rule[];
+  readonly tiers: Tiers;
+  readonly usesTiers: boolean;
+  /** Some rule keeps requests waiting. */
+  readonly delays: boolean;
+  readonly safelist: AddressSet;
+  readonly blocklist: AddressSet;
+}
+
+export const policyOptions: readonly string[] = [
+  "mode",
+  "rules",
+  "tiers",
+  "defaultTier",
+  "safelist",
+  "blocklist",
+];
+
+export interface PolicyTerms extends RuleTerms {
+  readonly warn: (warning: Warning) => void;
+  /** Throws for a limit the store can not keep. */
+  readonly accept: (limit: Limit) => void;
+}
+
+export function compilePolicy(policy: Policy, terms: PolicyTerms): CompiledPolicy {
+  const { mode = "enforce" } = policy;
+  if (!["enforce", "shadow", "off"].includes(mode)) {
+    throw new ConfigError(
+      "TG_CHOICE",
+      "mode",
+      `${shown(mode)} is not a mode.`,
+      'Use "enforce", "shadow" or "off".',
+    );
+  }
+  const rules = compileRules(policy.rules, terms);
+  const tiers = compileTiers({
+    tiers: policy.tiers,
+    defaultTier: policy.defaultTier,
+    onUnknown: (tier) =>
+      terms.warn({
+        code: "TG_TIER_UNKNOWN",
+        message: `A customer's tier on record is ${shown(tier)}, which does not exist.`,
+        help: "The default tier holds for such customers. Name the tier in the policy, or correct the record.",
+      }),
+  });
+  const usesTiers = rules.some(({ levels }) => levels === undefined);
+  if (usesTiers && tiers.names.length === 0) throw noTiers(rules);
+  for (const limit of tiers.all) terms.accept(limit);
+  for (const { levels, ladder } of rules) {
+    for (const { limit } of levels ?? []) terms.accept(limit);
+    if (ladder !== undefined) terms.accept(ladder.limit);
+  }
+  const compiled: CompiledPolicy = {
+    source: policy,
+    isOff: mode === "off",
+    isShadow: mode === "shadow",
+    rules,
+    tiers,
+    usesTiers,
+    delays: rules.some(({ maxDelayMs }) => maxDelayMs > 0),
+    safelist: setOf(policy.safelist, "safelist"),
+    blocklist: setOf(policy.blocklist, "blocklist"),
+  };
+  for (const warning of advice(compiled)) terms.warn(warning);
+  return compiled;
+}
+
+export function validatePolicyOptions(policy: Policy): void {
+  rejectUnknownOptions(policy, policyOptions, "policy");
+}
+
+function setOf(addresses: readonly string[] = [], path: string): AddressSet {
+  if (!Array.isArray(addresses)) {
+    throw new ConfigError(
+      "TG_LIST_ADDRESS",
+      path,
+      `${shown(addresses)} is not a list.`,
+      'Write a list such as ["10.0.0.0/8"].',
+    );
+  }
+  const set = addressSet();
+  addresses.forEach((text, i) => {
+    const block = parseBlock(text);
+    if (block === undefined) throw notAnAddress(text, `${path}[${i}]`);
+    set.add(block, { address: blockText(block.address, block.prefix), why: "in the policy" });
+  });
+  return set;
+}
+
+export function notAnAddress(text: unknown, path: string): ConfigError {
+  return new ConfigError(
+    "TG_LIST_ADDRESS",
+    path,
+    `${shown(text)} is not an address.`,
+    'Write an address or a block, e.g. "203.0.113.7", "10.0.0.0/8" or "2001:db8::/32".',
+  );
+}
+
+function noTiers(rules: readonly Rule[]): ConfigError {
+  const at = rules.findIndex(({ levels }) => levels === undefined);
+  return new ConfigError(
+    "TG_TIER_UNKNOWN",
+    `rules[${at}] (${shown(rules[at]?.name)}).limits`,
+    "there are no tiers.",
+    'Name them: tiers: { free: ["100 per hour"] }.',
+  );
+}

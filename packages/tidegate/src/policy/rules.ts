@@ -1,0 +1,205 @@
+import { validateRuleName } from "../check.js";
+import { parseDuration } from "../duration.js";
+import { ConfigError, shown } from "../errors.js";
+import type { OnStoreFailure } from "../guard.js";
+import { type Limit, rejectUnknownOptions } from "../limit.js";
+import { isLeaseLimit, type LimitLike, parseLimitList } from "../limiter.js";
+import type { Outcome, Subject } from "../subject.js";
+import { compileKey, isForgeable, type KeyMaker } from "./key.js";
+import { type Ladder, parseLadder } from "./ladder.js";
+import { compileMatch, type RequestMatch } from "./matching/match.js";
+import type { RuleOptions } from "./rule-options.js";
+import { type Level, levelsOf } from "./tiers.js";
+import { parseTrust, type Trust } from "./trust.js";
+
+/** A rule ready to judge. */
+export interface Rule {
+  readonly name: string;
+  readonly options: RuleOptions;
+  readonly matches: RequestMatch | undefined;
+  readonly keyOf: KeyMaker;
+  /** Whether a client can make up as many keys as it likes. */
+  readonly isForgeable: boolean;
+  /** Undefined: those of the customer's tier. */
+  readonly levels: readonly Level[] | undefined;
+  readonly cost: number | ((subject: Subject) => number);
+  readonly isOff: boolean;
+  readonly isShadow: boolean;
+  /** Undefined: every answer counts. */
+  readonly counts: ((outcome: Outcome) => boolean) | undefined;
+  readonly ladder: Ladder | undefined;
+  /** 0: refuses at once. */
+  readonly maxDelayMs: number;
+  readonly clearsOnSuccess: boolean;
+  readonly trust: Trust | undefined;
+  readonly isExposed: boolean;
+  /** Whether its charges need a name of their own, to be given back by. */
+  readonly leases: boolean;
+  readonly onStoreFailure: OnStoreFailure | undefined;
+}
+
+export interface RuleTerms {
+  readonly fingerprint: "sha256" | "seed";
+  readonly canFinish: boolean;
+}
+
+const known = [
+  "name",
+  "only",
+  "except",
+  "by",
+  "limits",
+  "cost",
+  "mode",
+  "count",
+  "hold",
+  "action",
+  "maxDelay",
+  "clearOnSuccess",
+  "trust",
+  "expose",
+  "onStoreFailure",
+  "edges",
+];
+
+export function compileRules(rules: readonly RuleOptions[], terms: RuleTerms): Rule[] {
+  if (!Array.isArray(rules)) {
+    throw new ConfigError(
+      "TG_RULES",
+      "rules",
+      `${shown(rules)} is not a list of rules.`,
+      "Write rules: [{ name, by, limits }].",
+    );
+  }
+  const names = new Set<string>();
+  return rules.map((options, i) => {
+    const rule = compileRule(options, `rules[${i}]`, terms);
+    if (names.has(rule.name)) {
+      throw new ConfigError(
+        "TG_RULE_TWICE",
+        `rules[${i}].name`,
+        `rule ${shown(rule.name)} is there twice.`,
+        "Counts are kept under a rule's name: give each rule its own.",
+      );
+    }
+    names.add(rule.name);
+    return rule;
+  });
+}
+
+function compileRule(options: RuleOptions, path: string, terms: RuleTerms): Rule {
+  rejectUnknownOptions(options, known, path);
+  validateRuleName(options.name, `${path}.name`);
+  const where = `${path} (${shown(options.name)})`;
+  const mode = oneOf(options.mode, ["enforce", "shadow", "off"], `${where}.mode`);
+  const levels = parseLimits(options, where);
+  const counts = parseCount(options.count, `${where}.count`);
+  const leases = levels?.some(({ limit }) => isLeaseLimit(limit)) ?? false;
+  if (leases) for (const { limit } of levels ?? []) limit.ledger?.validate?.(1, "lease");
+  const rule: Rule = {
+    name: options.name,
+    options,
+    matches:
+      options.only === undefined && options.except === undefined ? undefined : compileMatch(options, where),
+    keyOf: compileKey(options.by, terms.fingerprint, `${where}.by`),
+    isForgeable: isForgeable(options.by),
+    levels,
+    cost: parseCost(options.cost, `${where}.cost`),
+    isOff: mode === "off",
+    isShadow: mode === "shadow",
+    counts,
+    ladder: options.hold && parseLadder(options.hold, longestWindow(levels), `${where}.hold`),
+    maxDelayMs: parseDelay(options, where),
+    clearsOnSuccess: options.clearOnSuccess === true,
+    trust: options.trust && parseTrust(options.trust, options.name, terms.fingerprint, `${where}.trust`),
+    isExposed: options.expose !== false,
+    leases,
+    onStoreFailure: parseFailure(options.onStoreFailure, `${where}.onStoreFailure`),
+  };
+  if (!terms.canFinish && needsOutcome(rule)) throw needsFinish(where);
+  return rule;
+}
+
+function parseLimits(options: RuleOptions, where: string): Level[] | undefined {
+  const { limits, name } = options;
+  if (limits === "tier") return undefined;
+  const list = Array.isArray(limits) ? limits : [limits as LimitLike];
+  return levelsOf(name, parseLimitList(list, `${where}.limits`));
+}
+
+function longestWindow(levels: readonly Level[] | undefined): number {
+  return levels === undefined
+    ? anHour
+    : Math.max(...levels.map(({ limit }: { limit: Limit }) => limit.windowMs));
+}
+
+const anHour = 3_600_000;
+
+function parseCost(cost: RuleOptions["cost"], path: string): Rule["cost"] {
+  if (cost === undefined) return 1;
+  if (typeof cost === "function" || (typeof cost === "number" && cost > 0 && cost <= Number.MAX_SAFE_INTEGER))
+    return cost;
+  throw new ConfigError(
+    "TG_COST",
+    path,
+    `${shown(cost)} is not a cost.`,
+    "Write a number above 0, or a function of the subject.",
+  );
+}
+
+function parseCount(count: RuleOptions["count"], path: string): Rule["counts"] {
+  if (count === undefined || count === "all") return undefined;
+  if (typeof count === "function") return count;
+  // Nobody answered: that counts, or closing the connection would be a way round.
+  if (count === "failures") return ({ status }) => status === undefined || status >= 400;
+  if (count === "successes") return ({ status }) => status === undefined || status < 400;
+  throw new ConfigError(
+    "TG_COUNT",
+    path,
+    `${shown(count)} does not say what counts.`,
+    'Use "all", "failures", "successes" or a function of the outcome.',
+  );
+}
+
+function parseDelay({ action, maxDelay }: RuleOptions, where: string): number {
+  if (oneOf(action, ["refuse", "delay"], `${where}.action`) === "delay") {
+    return parseDuration(maxDelay ?? "10s", `${where}.maxDelay`);
+  }
+  if (maxDelay === undefined) return 0;
+  throw new ConfigError(
+    "TG_DELAY",
+    `${where}.maxDelay`,
+    "this rule does not delay.",
+    'Add action: "delay", or drop maxDelay.',
+  );
+}
+
+function parseFailure(given: OnStoreFailure | undefined, path: string): OnStoreFailure | undefined {
+  return given === undefined ? undefined : oneOf<OnStoreFailure>(given, ["local", "allow", "deny"], path);
+}
+
+/** The first is the default. */
+function oneOf<const T extends string>(given: T | undefined, choices: readonly [T, ...T[]], path: string): T {
+  if (given === undefined) return choices[0];
+  if (choices.includes(given)) return given;
+  throw new ConfigError(
+    "TG_CHOICE",
+    path,
+    `${shown(given)} is not a choice.`,
+    `Use ${choices.map((choice) => shown(choice)).join(", ")}.`,
+  );
+}
+
+/** Whether anything is left to do when a request ends. */
+export function needsOutcome({ counts, leases, clearsOnSuccess, trust }: Rule): boolean {
+  return counts !== undefined || leases || clearsOnSuccess || trust !== undefined;
+}
+
+function needsFinish(where: string): ConfigError {
+  return new ConfigError(
+    "TG_RULE_FINISH",
+    where,
+    "it needs to know how a request ended, and nobody will say.",
+    'Here only count: "all" works: no leases, no clearOnSuccess, no trust.',
+  );
+}

@@ -1,0 +1,70 @@
+import type { Decision, Reason, Verdict } from "../decision.js";
+import type { GateMetrics, RuleMetrics } from "../gate.js";
+
+type Counts = { -readonly [Name in keyof RuleMetrics]: number };
+
+/** Counts decisions. */
+export class Tally {
+  #allowed = 0;
+  #refused = 0;
+  #delayed = 0;
+  #withoutStore = 0;
+  readonly #byReason: Record<Reason, number> = {
+    "within-limits": 0,
+    "over-limit": 0,
+    held: 0,
+    safelist: 0,
+    blocklist: 0,
+    "no-rule": 0,
+    off: 0,
+    degraded: 0,
+  };
+  readonly #byRule = new Map<string, Counts>();
+
+  count({ allowed, reason, verdicts, source, delayedMs }: Decision): void {
+    if (allowed) this.#allowed++;
+    else this.#refused++;
+    if (delayedMs > 0) this.#delayed++;
+    if (source !== "store") this.#withoutStore++;
+    this.#byReason[reason]++;
+    // A rule's verdicts stand together: it judged once and refused once, however many limits it has.
+    for (let i = 0; i < verdicts.length; ) {
+      const { rule, shadow } = verdicts[i] as Verdict;
+      let refuses = false;
+      for (; i < verdicts.length && (verdicts[i] as Verdict).rule === rule; i++)
+        refuses ||= !(verdicts[i] as Verdict).allowed;
+      const counts = this.#ofRule(rule);
+      counts.judged++;
+      if (refuses && shadow) counts.shadowRefused++;
+      else if (refuses) counts.refused++;
+    }
+  }
+
+  countHeld(rule: string): void {
+    this.#ofRule(rule).held++;
+  }
+
+  #ofRule(rule: string): Counts {
+    let counts = this.#byRule.get(rule);
+    if (counts === undefined) {
+      counts = { judged: 0, refused: 0, shadowRefused: 0, held: 0 };
+      this.#byRule.set(rule, counts);
+    }
+    return counts;
+  }
+
+  snapshot(): Pick<
+    GateMetrics,
+    "decisions" | "allowed" | "refused" | "delayed" | "withoutStore" | "byReason" | "byRule"
+  > {
+    return {
+      decisions: this.#allowed + this.#refused,
+      allowed: this.#allowed,
+      refused: this.#refused,
+      delayed: this.#delayed,
+      withoutStore: this.#withoutStore,
+      byReason: { ...this.#byReason },
+      byRule: Object.fromEntries([...this.#byRule].map(([rule, counts]) => [rule, { ...counts }])),
+    };
+  }
+}

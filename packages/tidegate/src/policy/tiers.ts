@@ -1,0 +1,105 @@
+import { levelName } from "../check.js";
+import type { CustomerRecord } from "../directory.js";
+import { ConfigError, shown } from "../errors.js";
+import type { Limit } from "../limit.js";
+import { type LimitLike, parseLimitList } from "../limiter.js";
+import { KnownLimits } from "./known-limits.js";
+
+/** One limit of a rule, with the name it speaks under. */
+export interface Level {
+  readonly name: string;
+  readonly limit: Limit;
+  readonly tier: string | undefined;
+}
+
+export function levelsOf(name: string, limits: readonly Limit[], tier?: string): Level[] {
+  return limits.map((limit) => ({ name: levelName(name, limit), limit, tier }));
+}
+
+export interface Tiers {
+  readonly names: readonly string[];
+  /** The levels of a customer: its own, or its tier's, or the default tier's. */
+  of(record: CustomerRecord | undefined): readonly Level[];
+  /** Every limit of every tier. */
+  readonly all: readonly Limit[];
+}
+
+/** What an override's levels are called, in the place of a tier. */
+const overrideName = "override";
+
+export interface TierTerms {
+  readonly tiers: Readonly<Record<string, readonly LimitLike[]>> | undefined;
+  readonly defaultTier: string | undefined;
+  /** Told of a tier on record that does not exist. */
+  readonly onUnknown: (tier: string) => void;
+}
+
+export function compileTiers({ tiers = {}, defaultTier, onUnknown }: TierTerms): Tiers {
+  const byName = new Map<string, readonly Level[]>();
+  for (const [name, limits] of Object.entries(tiers)) {
+    validateTierName(name);
+    byName.set(name, levelsOf(name, parseLimitList(limits, `tiers.${name}`), name));
+  }
+  const names = [...byName.keys()];
+  if (defaultTier !== undefined && !byName.has(defaultTier))
+    throw unknownTier(defaultTier, "defaultTier", names);
+  const fallback = byName.get(defaultTier ?? names[0] ?? "") ?? [];
+  const known = new KnownLimits();
+  const overrides = new WeakMap<CustomerRecord, readonly Level[]>();
+
+  function overrideOf(record: CustomerRecord): readonly Level[] {
+    let levels = overrides.get(record);
+    if (levels === undefined) {
+      const limits = [...(record.limits ?? [])].filter(isUsable).slice(0, mostOverrides);
+      levels = levelsOf(
+        overrideName,
+        limits.map(([seconds, limit]) => known.of(seconds, limit)),
+        overrideName,
+      );
+      overrides.set(record, levels);
+    }
+    return levels;
+  }
+
+  return {
+    names,
+    all: [...byName.values()].flatMap((levels) => levels.map(({ limit }) => limit)),
+    of(record) {
+      if (record === undefined) return fallback;
+      if (record.limits !== undefined && record.limits.size > 0) return overrideOf(record);
+      if (record.tier === undefined) return fallback;
+      const levels = byName.get(record.tier);
+      if (levels === undefined) onUnknown(record.tier);
+      return levels ?? fallback;
+    },
+  };
+}
+
+const mostOverrides = 32;
+const tenYears = 315_360_000;
+
+/** A directory may hold anything. */
+function isUsable([seconds, limit]: readonly [number, number]): boolean {
+  return (
+    Number.isInteger(seconds) && seconds >= 1 && seconds <= tenYears && Number.isInteger(limit) && limit >= 0
+  );
+}
+
+function validateTierName(name: string): void {
+  if (/^[\x21-\x7e]{1,64}$/.test(name) && name !== overrideName) return;
+  throw new ConfigError(
+    "TG_TIER_NAME",
+    `tiers.${name.slice(0, 64)}`,
+    "this can not name a tier.",
+    `Use 1 to 64 printable characters without spaces, and not ${shown(overrideName)}.`,
+  );
+}
+
+export function unknownTier(tier: unknown, path: string, names: readonly string[]): ConfigError {
+  return new ConfigError(
+    "TG_TIER_UNKNOWN",
+    path,
+    `there is no tier ${shown(tier)}.`,
+    names.length === 0 ? "Name tiers in the gate's options first." : `Known: ${names.join(", ")}.`,
+  );
+}

@@ -1,0 +1,95 @@
+import { decisionOf, tidegate } from "tidegate/fetch";
+import { describe, expect, it, vi } from "vitest";
+
+/** What each runtime hands to a fetch handler, as its documentation shows it. */
+const address = "203.0.113.5";
+const bun = { requestIP: () => ({ address, port: 1, family: "IPv4" }) };
+const deno = { remoteAddr: { transport: "tcp", hostname: address, port: 1 } };
+const node = { incoming: { socket: { remoteAddress: address } } };
+
+describe("tidegate/fetch", () => {
+  const keyOf = async (request: Request, beside?: unknown, options = {}) => {
+    let key: string | undefined;
+    const handler = tidegate({ limit: "10 per minute", ...options })((seen: Request, _?: unknown) => {
+      key = decisionOf(seen)?.verdict?.key;
+      return new Response("x");
+    });
+    await handler(request, beside);
+    return key;
+  };
+  const plain = () => new Request("http://localhost/");
+
+  it.each([
+    ["Bun", bun],
+    ["Bun by way of Hono", { server: bun }],
+    ["Deno", deno],
+    ["Node", node],
+  ])("knows the client's address on %s", async (_, beside) => {
+    expect(await keyOf(plain(), beside)).toBe(address);
+  });
+
+  it("knows the client's address on Workers, and believes the header nowhere else", async () => {
+    const request = () => new Request("http://localhost/", { headers: { "cf-connecting-ip": address } });
+    expect(await keyOf(Object.assign(request(), { cf: { colo: "AMS" } }), {})).toBe(address);
+    expect(await keyOf(request(), {})).toBe("unknown");
+  });
+
+  it("suspects no proxy where the address is certain", async () => {
+    const headers = { "x-forwarded-for": address };
+    const onWarning = vi.fn();
+    const onWorkers = Object.assign(new Request("http://localhost/", { headers }), { cf: {} });
+    await keyOf(onWorkers, {}, { onWarning });
+    await keyOf(new Request("http://localhost/", { headers }), {}, { onWarning, clientIp: () => address });
+    expect(onWarning).not.toHaveBeenCalled();
+    await keyOf(new Request("http://localhost/", { headers }), node, { onWarning });
+    expect(onWarning).toHaveBeenCalledWith(expect.objectContaining({ code: "TG_PROXY_UNTRUSTED" }));
+  });
+
+  it("asks the app for the address when the app knows it", async () => {
+    expect(await keyOf(plain(), "203.0.113.9", { clientIp: (_: Request, ip: string) => ip })).toBe(
+      "203.0.113.9",
+    );
+  });
+
+  it("counts all clients as one where nothing tells them apart", async () => {
+    const handler = tidegate({ limit: "1 per minute" })(() => new Response("x"));
+    expect((await handler(plain())).status).toBe(200);
+    expect((await handler(plain())).status).toBe(429);
+  });
+
+  it("adds its headers to answers that can not be written to", async () => {
+    const handler = tidegate({ limit: "1 per minute" })(() => Response.redirect("http://elsewhere/", 302));
+    const { status, headers } = await handler(plain());
+    expect(status).toBe(302);
+    expect(headers.get("location")).toBe("http://elsewhere/");
+    expect(headers.get("ratelimit-policy")).toBe('"requests/60";q=1;w=60');
+  });
+
+  it("refuses HEAD without a body", async () => {
+    const handler = tidegate({ limit: "0 per minute" })(() => new Response("x"));
+    const { status, body, headers } = await handler(new Request("http://localhost/", { method: "HEAD" }));
+    expect({ status, body }).toEqual({ status: 429, body: null });
+    expect(Number(headers.get("content-length"))).toBeGreaterThan(0);
+  });
+
+  it("finishes when the runtime wants no more of an answer", async () => {
+    const statuses: unknown[] = [];
+    const count = ({ status }: { status?: number }) => statuses.push(status) > 0;
+    const handler = tidegate({ rules: [{ name: "all", by: "ip", limits: ["9 per minute"], count }] })(
+      () => new Response(new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(1)) })),
+    );
+    const answer = await handler(plain());
+    const reader = (answer.body as ReadableStream).getReader();
+    await reader.read();
+    expect(statuses).toEqual([]);
+    await reader.cancel();
+    expect(statuses).toEqual([200]);
+  });
+
+  it("lets an error of the handler through", async () => {
+    const handler = tidegate({ limit: "1 per minute" })((_: Request) => {
+      throw new Error("a fault of the app");
+    });
+    await expect(handler(plain())).rejects.toThrow("a fault of the app");
+  });
+});
