@@ -146,7 +146,7 @@ for (const measure of chosen) {
   const settings = {
     clientName,
     port: measure.redis ? redis.port : undefined,
-    sampleMs: wanted.quick ? 150 : measure.redis ? 1000 : 500,
+    sampleMs: wanted.quick ? 150 : measure.redis || measure.http ? 1000 : 500,
     quick: wanted.quick,
   };
   const count = wanted.rounds === undefined ? Math.min(rounds, measure.rounds ?? rounds) : rounds;
@@ -171,6 +171,7 @@ const UNITS = {
   p50ToIncr: "×",
   maxMs: "ms",
   p9999Ms: "ms",
+  cpuMicros: "µs",
   redisCpuMicros: "µs",
   bytes: "B",
   memoryUsage: "B",
@@ -184,6 +185,7 @@ const HEADINGS = {
   p50ToIncr: "p50/INCR",
   maxMs: "max",
   p9999Ms: "p99.99",
+  cpuMicros: "CPU",
   redisCpuMicros: "Redis CPU",
   bytes: "bytes",
   memoryUsage: "MEMORY USAGE",

@@ -1,5 +1,5 @@
 import { label } from "../peers/index.mjs";
-import { median, pairedRatio } from "./stats.mjs";
+import { median, pairedDifference, pairedRatio } from "./stats.mjs";
 
 const HIGHER = new Set(["rate"]);
 
@@ -38,10 +38,29 @@ export function rowBuilder(samples) {
         met: bar && own !== undefined ? isMet(bar, own, ratio) : undefined,
       };
     },
+
+    /** What ours costs more than the same without it. */
+    added({ what, metric, unit, ours, without, bar }) {
+      const mine = values(ours, "", metric) ?? [];
+      const base = values(without, "", metric) ?? [];
+      const own = mine.length > 0 && base.length > 0 ? pairedDifference(mine, base) : undefined;
+      return {
+        what,
+        unit,
+        ours: own,
+        peer: base.length > 0 ? median(base) : undefined,
+        peerName: label(without),
+        bar: barText(bar, unit),
+        met: own === undefined ? undefined : isMet(bar, own),
+      };
+    },
   };
 }
 
-function barText(bar, unit) {
+function barText(bar, unit = "/s") {
+  if (bar.from !== undefined) return `≥ ${figure(bar.from, unit)}`;
+  if (bar.upTo !== undefined) return `≤ ${bar.upTo} ${unit}`;
+  if (bar.under !== undefined) return bar.under === 1 ? "ahead" : `< ${bar.under}×`;
   if (bar.over !== undefined) return bar.over === 1 ? "ahead" : `> ${bar.over}×`;
   if (bar.atLeast !== undefined) return `≥ ${trim(bar.atLeast)}×`;
   if (bar.atMost !== undefined) return `≤ ${trim(bar.atMost)}×`;
@@ -50,8 +69,11 @@ function barText(bar, unit) {
 
 function isMet(bar, own, ratio) {
   if (bar.below !== undefined) return own < bar.below;
+  if (bar.upTo !== undefined) return own <= bar.upTo;
+  if (bar.from !== undefined) return own >= bar.from;
   if (ratio === undefined) return undefined;
   if (bar.over !== undefined) return ratio > bar.over;
+  if (bar.under !== undefined) return ratio < bar.under;
   if (bar.atLeast !== undefined) return ratio >= bar.atLeast;
   return ratio <= bar.atMost;
 }
@@ -62,7 +84,8 @@ export function figure(value, unit) {
   if (value === undefined || Number.isNaN(value)) return "–";
   if (unit === "/s")
     return value >= 1e6 ? `${(value / 1e6).toFixed(2)}M/s` : `${(value / 1e3).toFixed(1)}k/s`;
-  return `${value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(value < 1 ? 3 : 2)} ${unit}`;
+  const size = Math.abs(value);
+  return `${value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3)} ${unit}`;
 }
 
 /** Columns as wide as they need to be; the first is set left, the others right. */

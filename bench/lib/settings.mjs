@@ -8,3 +8,6 @@ export const THREE = [
   { limit: 1_000_000, windowMs: 3_600_000, text: "1000000 per hour" },
   { limit: 10_000_000, windowMs: 86_400_000, text: "10000000 per day" },
 ];
+
+// What every app answers. The load tells by the last character that an answer is whole.
+export const BODY = "hello~";

@@ -10,9 +10,11 @@ export function quantile(values, q) {
 export const median = (values) => quantile(values, 0.5);
 
 /** Median of the ratios taken pair by pair, so that a slow minute of the machine hits both sides. */
-export function pairedRatio(ours, theirs) {
-  const pairs = Math.min(ours.length, theirs.length);
-  const ratios = [];
-  for (let i = 0; i < pairs; i++) ratios.push(ours[i] / theirs[i]);
-  return median(ratios);
+export const pairedRatio = (ours, theirs) => median(paired(ours, theirs, (a, b) => a / b));
+
+/** As above, of the differences. */
+export const pairedDifference = (ours, theirs) => median(paired(ours, theirs, (a, b) => a - b));
+
+function paired(ours, theirs, join) {
+  return ours.slice(0, theirs.length).map((value, i) => join(value, theirs[i]));
 }

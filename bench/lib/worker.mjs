@@ -9,7 +9,7 @@ let clientName;
 async function setup(message) {
   const measure = await import(new URL(`../measures/${message.measure}.mjs`, import.meta.url));
   const [id, face] = message.contestant.split(".");
-  const peer = await load(id);
+  const peer = await load(id, measure.http);
   clientName = message.clientName;
   let command;
   if (message.port !== undefined) {
@@ -17,8 +17,8 @@ async function setup(message) {
     command = (...args) => send(client, clientName, args);
     if (message.flush) await command("FLUSHALL", "SYNC");
   }
-  const make = async (options = {}) =>
-    client === undefined ? peer.memory[face](options) : peer.redis[face]({ client, clientName, ...options });
+  const faces = measure.http ? peer.apps : client === undefined ? peer.memory : peer.redis;
+  const make = async (options = {}) => faces[face]({ client, clientName, port: message.port, ...options });
   bench = await measure.setup({
     make,
     command,

@@ -10,6 +10,11 @@ const NAMES = [
   "redis-three-rules",
   "redis-bytes",
   "redis-log",
+  "gate",
+  "http-cpu",
+  "http-peers",
+  "http-peers-redis",
+  "http-latency",
 ];
 
 export const measures = await Promise.all(NAMES.map((name) => import(`./${name}.mjs`)));

@@ -1,4 +1,5 @@
-// id -> module. Add a peer: one file beside this one, one line here.
+// id -> module. Add a peer: one file beside this one, one line here. Apps that have it in front are in http/,
+// under the same file name.
 export const peers = {
   tidegate: "./tidegate.mjs",
   rlf: "./rate-limiter-flexible.mjs",
@@ -10,7 +11,8 @@ export const peers = {
   bare: "./bare.mjs",
 };
 
-export const load = (id) => import(new URL(peers[id], import.meta.url));
+export const load = (id, http = false) =>
+  import(new URL(peers[id], new URL(http ? "./http/" : "./", import.meta.url)));
 
 const NAMES = {
   tidegate: "tidegate",

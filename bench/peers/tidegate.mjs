@@ -1,5 +1,6 @@
 import * as tidegate from "tidegate";
 import { LIMIT, THREE, WINDOW_MS } from "../lib/settings.mjs";
+import { gates } from "./tidegate-gates.mjs";
 
 export const name = "tidegate";
 
@@ -29,6 +30,7 @@ export const memory = {
     const now = Date.now();
     return decideOn(tidegate.memoryStore({ maxKeys: keys, clock: () => now }));
   },
+  ...gates,
 };
 
 async function redisStore({ client }) {

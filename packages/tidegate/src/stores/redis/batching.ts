@@ -2,9 +2,13 @@ import type { Check } from "../../check.js";
 import type { Verdict } from "../../decision.js";
 import { type Mode, type Request, requestOf } from "./batch.js";
 
-/** So many requests, and checks in all of them, share one call at most: Redis does nothing else while a script runs. */
-const batchSize = 32;
-const batchChecks = 1024;
+/**
+ * A quarter of all requests unanswered share one call, so that Redis has calls to work on while others are being made or
+ * read; but no more than this, in requests and in checks, since Redis does nothing else while a script runs.
+ */
+const leastRequests = 8;
+const mostRequests = 64;
+const mostChecks = 1024;
 
 export interface Waiting {
   readonly request: Request;
@@ -22,18 +26,25 @@ export interface Batch {
   checks: number;
 }
 
-/** Gathers the requests of one tick into batches. */
+/**
+ * Gathers requests into batches. While nothing is under way a batch goes out with the tick it was begun in, so that a
+ * lone request waits for nobody; else with the turn of the event loop, since a server's requests come in one tick each.
+ */
 export class Batching {
-  readonly #send: (batch: Batch) => void;
+  readonly #send: (batch: Batch) => Promise<void>;
   readonly #batches: Batch[] = [];
+  #underWay = 0;
+  #unanswered = 0;
 
-  constructor(send: (batch: Batch) => void) {
+  /** `send` resolves, and never rejects, when the batch was answered. */
+  constructor(send: (batch: Batch) => Promise<void>) {
     this.#send = send;
   }
 
   ask(mode: Asking, checks: readonly Check[], deadlineMs: number): Promise<Verdict[]> {
     return new Promise((resolve, reject) => {
       const request = requestOf(checks);
+      this.#unanswered++;
       const batch = this.#batchFor(mode, checks.length, deadlineMs);
       batch.checks += checks.length;
       batch.waiting.push({ request, resolve, reject });
@@ -45,14 +56,17 @@ export class Batching {
     const last = this.#batches.at(-1);
     if (
       last !== undefined &&
-      last.waiting.length < batchSize &&
-      last.checks + checks <= batchChecks &&
+      last.waiting.length < Math.min(mostRequests, Math.max(leastRequests, this.#unanswered >> 2)) &&
+      last.checks + checks <= mostChecks &&
       last.mode === mode &&
       last.deadlineMs === deadlineMs
     )
       return last;
     const batch: Batch = { mode, deadlineMs, checks: 0, waiting: [] };
-    if (this.#batches.push(batch) === 1) queueMicrotask(this.#sendNext);
+    if (this.#batches.push(batch) === 1) {
+      if (this.#underWay === 0) queueMicrotask(this.#sendNext);
+      else setImmediate(this.#sendNext);
+    }
     return batch;
   }
 
@@ -60,6 +74,11 @@ export class Batching {
   #sendNext = (): void => {
     const batch = this.#batches.shift();
     if (this.#batches.length > 0) setImmediate(this.#sendNext);
-    if (batch !== undefined) this.#send(batch);
+    if (batch === undefined) return;
+    this.#underWay++;
+    void this.#send(batch).then(() => {
+      this.#underWay--;
+      this.#unanswered -= batch.waiting.length;
+    });
   };
 }

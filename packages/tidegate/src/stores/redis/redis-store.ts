@@ -64,7 +64,7 @@ class RedisStoreOverScript implements RedisStore {
   readonly #prefix: string;
   readonly #warn: (message: string) => void;
   readonly #calls: Calls;
-  readonly #batching = new Batching((batch) => void this.#send(batch));
+  readonly #batching = new Batching((batch) => this.#send(batch));
   #lastRule = "";
   #lastRuleText = "";
 

@@ -1,0 +1,56 @@
+// A contestant's process is the server; it starts the load as a process of its own.
+import { fork } from "node:child_process";
+import { cpuSeconds } from "./redis-load.mjs";
+
+const LOADER = new URL("./http-loader.mjs", import.meta.url);
+const SOCKETS = 64;
+
+const listening = (server) =>
+  new Promise((resolve, reject) => {
+    // Longer than a contestant waits for its turn.
+    server.keepAliveTimeout = 600_000;
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => resolve(server.address().port));
+  });
+
+/** Answers `flood(ms)` and `pace(ms, rate)`: see http-loader.mjs. */
+export async function loadOn(server) {
+  const port = await listening(server);
+  const child = fork(LOADER, { execArgv: [], stdio: ["ignore", "inherit", "inherit", "ipc"] });
+  let waiting;
+  child.on("message", ({ result }) => waiting.resolve(result));
+  child.on("exit", (code) => waiting?.reject(new Error(`the load's process ended (${code})`)));
+  const ask = (message) =>
+    new Promise((resolve, reject) => {
+      waiting = { resolve, reject };
+      child.send(message);
+    });
+  await ask({ do: "open", port, sockets: SOCKETS });
+  return {
+    flood: (ms) => ask({ do: "flood", ms }),
+    pace: (ms, rate) => ask({ do: "pace", ms, rate }),
+  };
+}
+
+/** Until V8 has compiled what there is to compile. */
+export async function warmUp(load, sampleMs) {
+  for (let i = 0; i < 3; i++) await load.flood(Math.max(500, sampleMs));
+}
+
+/** The most the app can do, and what a request costs this process and Redis in CPU time. */
+export async function setupFlood({ make, command, sampleMs }) {
+  const load = await loadOn(await make());
+  await warmUp(load, sampleMs);
+  return {
+    async sample() {
+      const redisBefore = command && (await cpuSeconds(command));
+      const before = process.cpuUsage();
+      const result = await load.flood(sampleMs);
+      const { user, system } = process.cpuUsage(before);
+      const sample = { ...result, cpuMicros: (user + system) / result.requests };
+      if (command === undefined) return sample;
+      const redisCpuMicros = (((await cpuSeconds(command)) - redisBefore) * 1e6) / result.requests;
+      return { ...sample, redisCpuMicros };
+    },
+  };
+}
