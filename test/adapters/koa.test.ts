@@ -6,6 +6,7 @@ import { adapterContract } from "../../packages/tidegate/src/testing/adapter-con
 import { listening } from "./serving.js";
 
 adapterContract("tidegate/koa", {
+  ignoresCase: true,
   async serve(mounts, app) {
     const server = new Koa();
     server.silent = true;

@@ -189,7 +189,11 @@ export function assembleGate(options: GateOptions, { openStore }: GateDefaults):
     try {
       await act();
     } catch (error) {
-      events.emit("degraded", { error });
+      warn({
+        code: "TG_FINISH",
+        message: `What a request's end changes could not be noted: ${error instanceof Error ? error.message : error}`,
+        help: "Nothing was let through for it: what was counted stays counted. See that the store is reachable.",
+      });
     }
   }
 

@@ -21,21 +21,26 @@ export class ConfigError extends TidegateError {
   }
 }
 
-/** A store that did not answer as it should. `transient` is true when the same call may succeed later. */
+/**
+ * A store that did not answer as it should. `transient` is true when the same call may succeed later, `isReadable` when it
+ * answers but will not write: that it answers what needs no writing is then no sign of recovery.
+ */
 export class StoreError extends TidegateError {
   readonly store: string;
   readonly transient: boolean;
+  readonly isReadable: boolean;
 
   constructor(
     code: string,
     store: string,
     message: string,
     help: string,
-    options: { transient: boolean; cause?: unknown },
+    options: { transient: boolean; isReadable?: boolean; cause?: unknown },
   ) {
     super(code, `${store}: ${message}`, help, options);
     this.store = store;
     this.transient = options.transient;
+    this.isReadable = options.isReadable ?? false;
   }
 }
 

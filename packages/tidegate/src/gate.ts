@@ -37,7 +37,7 @@ export interface GateOptions extends Policy, FailureOptions {
   /** Where live lists and customers are. Default: the store's own, else in this process. */
   directory?: Directory;
   identity?: IdentityOptions;
-  /** New keys an address block may bring per second before its further ones are counted as one. Default 1000; false turns it off. */
+  /** New keys an address block may bring per second before its further ones are counted for the block too. Default 1000; false turns it off. */
   newKeysPerSecond?: number | false;
   /** Requests that may wait at the same time under rules that delay. Default 1000. */
   maxDelayed?: number;

@@ -43,6 +43,13 @@ export function guardStore(
   let pausedUntil = 0;
   let isProbing = false;
   let isElsewhere = false;
+  /** It refuses to write: only an answer for which it had to write shows that it has recovered. */
+  let mustWrite = false;
+  /** Missed deadlines and answers of late: where only a part of the store is out, answers come in between. */
+  let misses = 0;
+  let hits = 0;
+  let lateUntil = 0;
+  const lateMs = pauseMs + 4 * failures * deadlineMs;
 
   function localStore(): Store {
     local ??= openLocal();
@@ -67,12 +74,31 @@ export function guardStore(
     if (wasDegraded) tell(() => options.onRecovered?.());
   }
 
+  function answered(isNoProof: boolean): void {
+    if (isNoProof) isProbing = false;
+    else succeeded();
+  }
+
+  /** One more that made its caller wait: twice as many of late as in a row open the breaker, if they are one in ten. */
+  function isLateOften(): boolean {
+    const now = performance.now();
+    if (now > lateUntil) {
+      lateUntil = now + lateMs;
+      misses = 0;
+      hits = 0;
+    }
+    misses++;
+    return misses >= 2 * failures && misses * 10 >= hits;
+  }
+
   function fail(error: unknown): void {
-    failed++;
+    const wasDegraded = failed >= failures;
+    failed = isLate(error) && isLateOften() ? Math.max(failed + 1, failures) : failed + 1;
     isProbing = false;
+    mustWrite = error instanceof StoreError && error.isReadable;
     if (failed < failures) return;
     pausedUntil = performance.now() + pauseMs;
-    if (failed === failures) tell(() => options.onDegraded?.(error));
+    if (!wasDegraded) tell(() => options.onDegraded?.(error));
   }
 
   /** Asks the store within the deadline. What it can not answer, `instead` does; a wrong setting is not a failure. */
@@ -123,7 +149,7 @@ export function guardStore(
     if (isPaused()) return withoutStore(verb, checks);
     try {
       const answer = store[verb](checks, terms);
-      if (!isPromise(answer)) return acceptVerdicts(answer, checks.length);
+      if (!isPromise(answer)) return acceptVerdicts(answer, checks.length, verb);
       return awaitVerdicts(answer, verb, checks);
     } catch (error) {
       return recover(error, () => withoutStore(verb, checks));
@@ -152,14 +178,15 @@ export function guardStore(
   ): Promise<Verdict[]> {
     return awaitAnswer(
       answer,
-      (verdicts) => acceptVerdicts(verdicts, checks.length),
+      (verdicts) => acceptVerdicts(verdicts, checks.length, verb),
       () => withoutStore(verb, checks),
     );
   }
 
-  function acceptVerdicts(verdicts: Verdict[], count: number): Verdict[] {
+  function acceptVerdicts(verdicts: Verdict[], count: number, verb: "decide" | "peek"): Verdict[] {
     if (!areVerdicts(verdicts, count)) throw strange(verdicts);
-    if (failed > 0) succeeded();
+    if (misses > 0) hits++;
+    if (failed > 0) answered(mustWrite && !(verb === "decide" && areAllAllowed(verdicts)));
     if (isElsewhere) rememberHolds(verdicts);
     return verdicts;
   }
@@ -283,6 +310,14 @@ function blindVerdict(check: Check, allowed: boolean, pauseMs: number): Verdict 
     at: Date.now(),
     source: "none",
   };
+}
+
+function isLate(error: unknown): boolean {
+  return error instanceof StoreError && error.code === "TG_STORE_DEADLINE";
+}
+
+function areAllAllowed(verdicts: readonly Verdict[]): boolean {
+  return verdicts.every(({ allowed, shadow }) => allowed || shadow);
 }
 
 /** A store may be wrong in any way; what it says is used only if it has the right shape. */

@@ -6,6 +6,8 @@ export interface Subject {
   readonly host: string;
   /** As sent, with or without the query. */
   readonly path: string;
+  /** The app takes `/API` for `/api`, as Express does: then a rule for one is a rule for both. */
+  readonly ignoresCase?: boolean;
   /** A request header by its name in any case; several lines joined by a comma. */
   header(name: string): string | undefined;
   /** Authenticated facts: whatever stands here is believed, so only the app may put it here. */

@@ -21,12 +21,19 @@ export function tidegate<Request extends IncomingMessage = IncomingMessage>(
 
   function tidegateMiddleware(req: Request, res: ServerResponse, next: (error?: unknown) => void): void {
     const { originalUrl = req.url } = req as { originalUrl?: string };
-    enter(req, new NodeVisit(req, req, res, originalUrl)).then((isLetIn) => {
+    const visit = new NodeVisit(req, req, res, originalUrl);
+    visit.subject.ignoresCase = ignoresCase(req);
+    enter(req, visit).then((isLetIn) => {
       if (isLetIn) next();
     }, next);
   }
 
   return Object.assign(tidegateMiddleware, { gate });
+}
+
+/** Connect's and Express's routers do, unless Express is told otherwise. */
+function ignoresCase(req: IncomingMessage & { app?: { enabled?(setting: string): boolean } }): boolean {
+  return req.app?.enabled?.("case sensitive routing") !== true;
 }
 
 /** What the gate said of this request. */

@@ -4,6 +4,7 @@ import { basicUser } from "./account.js";
 /** What an adapter knows of a request. One is made per request, so what few rules ask is found out when asked. */
 export abstract class HttpSubject implements Subject {
   ip = "";
+  ignoresCase = false;
   user: string | undefined;
   customer: string | undefined;
   readonly method: string;

@@ -22,7 +22,10 @@ export function tidegate(options: MountOptions<Context>): Middleware & { readonl
   const { gate, enter } = mount(options);
 
   async function tidegateMiddleware(ctx: Context, next: Next): Promise<void> {
-    if (await enter(ctx.req, new KoaVisit(ctx, ctx.req, ctx.res, ctx.originalUrl))) await next();
+    const visit = new KoaVisit(ctx, ctx.req, ctx.res, ctx.originalUrl);
+    // Koa has no router of its own, and the usual one does.
+    visit.subject.ignoresCase = true;
+    if (await enter(ctx.req, visit)) await next();
   }
 
   return Object.assign(tidegateMiddleware, { gate });

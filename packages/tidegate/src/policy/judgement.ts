@@ -78,10 +78,10 @@ function markHeld(verdict: Verdict, { heldUntil, crossed }: Verdict): void {
 function exposedOf({ asked }: Questions, verdicts: readonly Verdict[]): readonly Verdict[] {
   let hidden: Set<string> | undefined;
   for (let i = 0; i < asked.length; i++) {
-    const { rule } = asked[i] as Question;
+    const { rule, as } = asked[i] as Question;
     if (!rule.isExposed) {
       hidden ??= new Set();
-      hidden.add(rule.name);
+      hidden.add(as);
     }
   }
   for (let i = 0; hidden === undefined && i < verdicts.length; i++) {

@@ -11,6 +11,8 @@ import { type Trust, trustMark } from "./trust.js";
 /** What one rule asks about one request: its checks stand in the list from `from` to before `to`. */
 export interface Question {
   readonly rule: Rule;
+  /** What it is counted as: the rule's name, or its crowd's. */
+  readonly as: string;
   readonly key: string;
   readonly from: number;
   readonly to: number;
@@ -59,17 +61,19 @@ export class Questions {
         continue;
       }
       const key = rule.keyOf(this.#request);
-      if (key !== undefined) this.#ask(rule, newcomers ? this.#counted(newcomers, rule, key) : key, applies);
+      if (key === undefined) continue;
+      if (newcomers !== undefined && applies && !this.#isAdmitted(newcomers, rule, key))
+        this.#askCrowd(rule, key);
+      else this.#ask(rule, key, applies);
     }
     return this;
   }
 
-  /** Beyond a block's share of new keys, its further ones are counted as one. */
-  #counted(newcomers: NewcomerCap, { isForgeable }: Rule, key: string): string {
+  #isAdmitted(newcomers: NewcomerCap, { isForgeable }: Rule, key: string): boolean {
     const { client, at } = this.#request;
     // An IPv4 block has few addresses, so keys made of them need no watching.
-    if (!isForgeable && client.address?.version !== 6) return key;
-    return newcomers.admit(client.network, key, at) ? key : `crowd of ${client.network}`;
+    if (!isForgeable && client.address?.version !== 6) return true;
+    return newcomers.admit(client.network, key, at);
   }
 
   #applies({ matches }: Rule): boolean {
@@ -77,37 +81,64 @@ export class Questions {
   }
 
   #ask(rule: Rule, key: string, applies: boolean): void {
-    const { checks } = this;
-    const from = checks.length;
+    const from = this.checks.length;
     const isShadow = rule.isShadow || this.#policy.isShadow;
+    const counting = { as: rule.name, key, cost: this.#costOf(rule), shadow: isShadow };
     const trusted = applies ? rule.trust?.keyOf(this.#request) : undefined;
-    const cost = typeof rule.cost === "number" ? rule.cost : usableCost(rule.cost, this.#request.subject);
-    if (applies) {
-      const levels = rule.levels ?? this.#policy.tiers.of(this.#record);
-      // Where trust may spare the request, the rule's word is weighed when the store has said whether it does.
-      const shadow = isShadow || trusted !== undefined;
-      for (let i = 0; i < levels.length; i++)
-        checks.push(this.#check(rule, key, levels[i] as Level, cost, shadow));
-    }
-    const ladderAt = isShadow || trusted !== undefined ? -1 : this.#askLadder(rule, key, cost);
+    // Where trust may spare the request, the rule's word is weighed when the store has said whether it does.
+    if (trusted !== undefined) counting.shadow = true;
+    if (applies) for (const level of this.#levelsOf(rule)) this.#check(rule, counting, level);
+    const ladderAt = isShadow || trusted !== undefined ? -1 : this.#askLadder(rule, counting);
     const trustAt = trusted === undefined ? -1 : this.#askTrust(rule.trust as Trust, trusted);
-    const to = checks.length;
-    if (to > from) this.asked.push({ rule, key, from, to, ladderAt, trustAt, isShadow, isWatch: !applies });
+    this.#note({ rule, as: rule.name, key, from, ladderAt, trustAt, isShadow, isWatch: !applies });
   }
 
-  #askLadder(rule: Rule, key: string, cost: number): number {
+  /**
+   * Beyond its share of new keys an address block is one client more: what it asks is counted for the block too, which
+   * bounds how many new keys it makes. Limits that keep what they refuse would be made all the same, so the key itself is
+   * not asked about those, nor held.
+   */
+  #askCrowd(rule: Rule, key: string): void {
+    const as = `${rule.name} crowd`;
+    const from = this.checks.length;
+    const isShadow = rule.isShadow || this.#policy.isShadow;
+    const counting = { as, key: this.#request.client.network, cost: this.#costOf(rule), shadow: isShadow };
+    const levels = this.#levelsOf(rule);
+    for (const level of levels) this.#check(rule, counting, level);
+    const own = { ...counting, as: rule.name, key };
+    const noLadder = { ladderAt: -1, trustAt: -1, isShadow, isWatch: false };
+    this.#note({ rule, as, key: counting.key, from, ...noLadder });
+    const ownFrom = this.checks.length;
+    for (const level of levels) if (level.limit.refusedWeight === 0) this.#check(rule, own, level);
+    this.#note({ rule, as: rule.name, key, from: ownFrom, ...noLadder });
+  }
+
+  #note(question: Omit<Question, "to">): void {
+    const to = this.checks.length;
+    if (to > question.from) this.asked.push({ ...question, to });
+  }
+
+  #levelsOf(rule: Rule): readonly Level[] {
+    return rule.levels ?? this.#policy.tiers.of(this.#record);
+  }
+
+  #costOf({ cost }: Rule): number {
+    return typeof cost === "number" ? cost : usableCost(cost, this.#request.subject);
+  }
+
+  #askLadder(rule: Rule, counting: Counting): number {
     if (rule.ladder === undefined) return -1;
-    const level = { name: rule.name, limit: rule.ladder.limit, tier: undefined };
-    return this.checks.push(this.#check(rule, key, level, cost, false)) - 1;
+    return this.#check(rule, counting, { name: rule.name, limit: rule.ladder.limit, tier: undefined });
   }
 
   #askTrust({ rule }: Trust, key: string): number {
     return this.checks.push({ rule, key, limit: trustMark, shadow: true }) - 1;
   }
 
-  #check(rule: Rule, key: string, level: Level, cost: number, shadow: boolean): Check {
+  /** Answers where it stands. */
+  #check(rule: Rule, { as, key, cost, shadow }: Counting, level: Level): number {
     const check: { -readonly [Name in keyof Check]: Check[Name] } = {
-      rule: rule.name,
+      rule: as,
       key,
       limit: level.limit,
       cost,
@@ -116,8 +147,17 @@ export class Questions {
     };
     if (level.tier !== undefined) check.tier = level.tier;
     if (rule.leases) check.id = this.#id;
-    return check;
+    return this.checks.push(check) - 1;
   }
+}
+
+/** What a rule's checks have in common. */
+interface Counting {
+  /** The rule's name, or its crowd's. */
+  readonly as: string;
+  readonly key: string;
+  readonly cost: number;
+  readonly shadow: boolean;
 }
 
 /** The app's own function may answer anything, and throw; what is no cost weighs 1. */

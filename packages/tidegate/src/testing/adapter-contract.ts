@@ -26,6 +26,8 @@ export interface AdapterContractOptions {
   serve(mounts: readonly MountOptions<unknown>[], app: App): Promise<{ url: string; close(): Promise<void> }>;
   /** A header of what the framework hands to `identify`. */
   headerOf(request: unknown, name: string): string | undefined;
+  /** The framework's router takes `/LOGIN` for `/login`. Default false. */
+  readonly ignoresCase?: boolean;
 }
 
 /** 20 seconds into a minute: 40 are left of it. */
@@ -33,7 +35,10 @@ const start = 1_700_000_000_000;
 const hello: App = () => ({ body: "Hello World!" });
 
 /** What every adapter promises. Run it with vitest on an adapter of your own. */
-export function adapterContract(name: string, { serve, headerOf }: AdapterContractOptions): void {
+export function adapterContract(
+  name: string,
+  { serve, headerOf, ignoresCase }: AdapterContractOptions,
+): void {
   if (vitest === undefined)
     throw new Error("adapterContract runs in a vitest test file: npm install --save-dev vitest");
   const { afterEach, describe, expect, it, vi } = vitest;
@@ -474,11 +479,18 @@ export function adapterContract(name: string, { serve, headerOf }: AdapterContra
         expect((await get({ target })).status).toBe(429);
       });
 
-      it.each(["/", "/loginx", "/x/login", "/?/login", "/LOGIN"])("leaves %s alone", async (target) => {
+      it.each(["/", "/loginx", "/x/login", "/?/login"])("leaves %s alone", async (target) => {
         const { get } = await serving(
           still({ rules: [{ name: "login", only: "/login", by: "ip", limits: ["0 per minute"] }] }),
         );
         expect((await get({ target })).status).toBe(200);
+      });
+
+      it(`takes /LOGIN for ${ignoresCase ? "/login, as its router does" : "another path"}`, async () => {
+        const { get } = await serving(
+          still({ rules: [{ name: "login", only: "/login", by: "ip", limits: ["0 per minute"] }] }),
+        );
+        expect((await get({ target: "/LOGIN" })).status).toBe(ignoresCase ? 429 : 200);
       });
     });
 

@@ -327,3 +327,23 @@ describe("covers", () => {
     expect(covers("/a", ask)).toBe(false);
   });
 });
+
+describe("an app that ignores case", () => {
+  const subject = (path: string): Subject => ({
+    ip: "203.0.113.7",
+    method: "GET",
+    host: "example.com",
+    path,
+    header: () => undefined,
+    ignoresCase: true,
+  });
+  const isMeant = (options: { only?: Match; except?: Match }, path: string): boolean =>
+    compileMatch(options, "rule")(subject(path), pathReadings(path));
+
+  it("is limited in every spelling of the rule's path, and excepted only as written", () => {
+    expect(isMeant({ only: "/api/V1/*/x" }, "/API/v1/any/X")).toBe(true);
+    expect(isMeant({ only: "POST /login" }, "/LOGIN")).toBe(false);
+    expect(isMeant({ except: "/home" }, "/HOME/x")).toBe(true);
+    expect(isMeant({ except: "/home" }, "/home/x")).toBe(false);
+  });
+});

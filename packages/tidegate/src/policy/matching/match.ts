@@ -35,7 +35,22 @@ export function covers(outer: Match, inner: Match): boolean {
 const always: RequestMatch = () => true;
 
 function namedByAny(alternatives: readonly Named[]): RequestMatch {
-  return (subject, readings) => isAnyMeant(alternatives, subject, readings, true);
+  const inLowerCase = alternatives.map(lowerCase);
+  return (subject, readings) =>
+    isAnyMeant(alternatives, subject, readings, true) ||
+    (subject.ignoresCase === true && isAnyMeant(inLowerCase, subject, readings.map(lower), true));
+}
+
+function lowerCase(named: Named): Named {
+  const paths = named.paths?.map(({ path, segments }) => ({
+    path: lower(path),
+    segments: segments?.map((segment) => segment && lower(segment)),
+  }));
+  return { ...named, paths };
+}
+
+function lower(text: string): string {
+  return text.toLowerCase();
 }
 
 /** Different alternatives may name different readings. */

@@ -127,6 +127,7 @@ export function storeFailure(error: unknown): StoreError {
     "See that Redis is up, reachable, writable and not out of memory.",
     {
       transient: true,
+      isReadable: /\b(OOM|READONLY|MISCONF|NOREPLICAS)\b/.test(message.slice(0, 200)),
       cause: error,
     },
   );
