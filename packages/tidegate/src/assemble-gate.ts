@@ -1,6 +1,6 @@
 import type { Charge, Check } from "./check.js";
 import type { Decision, Verdict } from "./decision.js";
-import type { CustomerRecord, ListEntry, ListName } from "./directory.js";
+import type { CustomerRecord } from "./directory.js";
 import type { Cleared, Explanation, Gate, GateOptions } from "./gate.js";
 import { type FailureOptions, guardStore, isPromise } from "./guard.js";
 import { parseStore } from "./limiter.js";
@@ -15,16 +15,16 @@ import {
   type Draft,
   decisionFrom,
   isRefusedAfterwards,
-  needsFinish,
   plainDecision,
   settlement,
 } from "./policy/judgement.js";
+import { listingOf } from "./policy/listings.js";
 import { memoryDirectory } from "./policy/lists/memory-directory.js";
 import { mirrorOf } from "./policy/lists/mirror.js";
 import { liveCustomers, liveList } from "./policy/live-data.js";
 import { newcomerCap } from "./policy/newcomers.js";
 import { compilePolicy, validatePolicyOptions } from "./policy/policy.js";
-import { type Question, Questions } from "./policy/questions.js";
+import { Questions } from "./policy/questions.js";
 import { MissingFact, partialRequest, ReceivedRequest, type Request } from "./policy/request.js";
 import type { Rule } from "./policy/rules.js";
 import { Tally } from "./policy/tally.js";
@@ -100,21 +100,12 @@ export function assembleGate(options: GateOptions, { openStore }: GateDefaults):
   }
 
   /** The ladder, as far as nothing is counted: off, safelist, blocklist. Undefined: held and rules are the store's to judge. */
-  function beforeRules(request: ReceivedRequest, id: string): Draft | undefined {
+  function beforeRules({ client, at }: ReceivedRequest, id: string): Draft | undefined {
     if (policy.isOff) return plainDecision(id, true, "off");
-    const safe = listed("safelist", request);
-    if (safe !== undefined) return plainDecision(id, true, "safelist", safe);
-    const blocked = listed("blocklist", request);
-    if (blocked !== undefined) return plainDecision(id, policy.isShadow, "blocklist", blocked);
+    const listing = listingOf(client, policy, mirror, at);
+    if (listing?.list === "safelist") return plainDecision(id, true, "safelist", listing.entry);
+    if (listing?.list === "blocklist") return plainDecision(id, policy.isShadow, "blocklist", listing.entry);
     return undefined;
-  }
-
-  function listed(list: ListName, { client, at }: ReceivedRequest): ListEntry | undefined {
-    const { address } = client;
-    if (address === undefined) return undefined;
-    return (
-      policy[list].find(address, at) ?? (mirror.size(list) > 0 ? mirror.find(list, address, at) : undefined)
-    );
   }
 
   function recordOf({ subject }: Request): Answer<CustomerRecord | undefined> {
@@ -145,11 +136,8 @@ export function assembleGate(options: GateOptions, { openStore }: GateDefaults):
     id: string,
   ): Answer<Judged> {
     const decision = decisionFrom(id, questions, answers);
-    for (let i = 0; i < questions.asked.length; i++) {
-      const ladder = answers[(questions.asked[i] as Question).ladderAt];
-      if (ladder?.crossed) announceHold(ladder, request.subject);
-    }
-    if (decision.allowed && needsFinish(questions)) decision.finish = finisher(questions, answers);
+    if (questions.hasSilentChecks) announceHolds(request, questions, answers);
+    if (decision.allowed && questions.needsOutcome) decision.finish = finisher(questions, answers);
     const judged = { decision, questions, answers };
     return decision.allowed || !isRefusedAfterwards(questions, answers) ? judged : withoutCharges(judged);
   }
@@ -160,9 +148,14 @@ export function assembleGate(options: GateOptions, { openStore }: GateDefaults):
     return judged;
   }
 
-  function announceHold({ rule, key, heldUntil = 0 }: Verdict, subject: Subject): void {
-    tally.countHeld(rule);
-    events.emit("held", { rule, key, until: heldUntil, subject });
+  function announceHolds({ subject }: Request, { asked }: Questions, answers: readonly Verdict[]): void {
+    for (const { ladderAt } of asked) {
+      const ladder = answers[ladderAt];
+      if (!ladder?.crossed) continue;
+      const { rule, key, heldUntil = 0 } = ladder;
+      tally.countHeld(rule);
+      events.emit("held", { rule, key, until: heldUntil, subject });
+    }
   }
 
   function finisher(questions: Questions, answers: readonly Verdict[]): (outcome?: Outcome) => Promise<void> {

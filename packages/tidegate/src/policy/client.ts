@@ -1,5 +1,6 @@
 import type { IdentityOptions } from "../gate.js";
 import { type Address, addressText, blockText, parseAddress } from "./identity/address.js";
+import type { Listing } from "./listings.js";
 
 /** What an address says of a client. */
 export interface Client {
@@ -11,10 +12,18 @@ export interface Client {
   readonly ip: string;
   /** As `network` counts. */
   readonly network: string;
+  /** What lists said of it when last asked, see listings.ts. */
+  listing: Listing | undefined;
 }
 
 /** Everyone whose address can not be read is counted as one. */
-const nobody: Client = { address: undefined, text: "unknown", ip: "unknown", network: "unknown" };
+const nobody: Client = {
+  address: undefined,
+  text: "unknown",
+  ip: "unknown",
+  network: "unknown",
+  listing: undefined,
+};
 
 /** Tells clients by their addresses. Some thousands are remembered, since most requests come from few. */
 export function clientTeller(identity: Required<IdentityOptions>): (ip: string) => Client {
@@ -31,6 +40,7 @@ export function clientTeller(identity: Required<IdentityOptions>): (ip: string) 
       text: addressText(address),
       ip: blockText(address, isV4 ? 32 : ipv6Prefix),
       network: blockText(address, isV4 ? networkPrefixes[0] : networkPrefixes[1]),
+      listing: undefined,
     };
   }
 

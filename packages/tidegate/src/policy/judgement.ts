@@ -3,7 +3,7 @@ import { type Decision, type Reason, type Source, spokesman, type Verdict } from
 import type { ListEntry } from "../directory.js";
 import type { Outcome } from "../subject.js";
 import type { Question, Questions } from "./questions.js";
-import { needsOutcome, type Rule } from "./rules.js";
+import type { Rule } from "./rules.js";
 
 /** A decision before it is given away. */
 export type Draft = { -readonly [Name in keyof Decision]: Decision[Name] };
@@ -46,13 +46,8 @@ export function decisionFrom(id: string, questions: Questions, answers: readonly
 }
 
 /** Offences and trust are asked about by checks of their own, which speak only where nothing else of their rule does. */
-function ownVerdicts({ asked }: Questions, answers: readonly Verdict[]): readonly Verdict[] {
-  let isPlain = true;
-  for (let i = 0; i < asked.length; i++) {
-    const { ladderAt, trustAt } = asked[i] as Question;
-    isPlain &&= ladderAt < 0 && trustAt < 0;
-  }
-  if (isPlain) return answers;
+function ownVerdicts({ asked, hasSilentChecks }: Questions, answers: readonly Verdict[]): readonly Verdict[] {
+  if (!hasSilentChecks) return answers;
   const verdicts: Verdict[] = [];
   for (const { isShadow, from, to, ladderAt, trustAt, isWatch } of asked) {
     const ladder = answers[ladderAt];
@@ -75,21 +70,10 @@ function markHeld(verdict: Verdict, { heldUntil, crossed }: Verdict): void {
   verdict.retryAfterMs = Math.max(verdict.retryAfterMs, Math.ceil(heldUntil - verdict.at));
 }
 
-function exposedOf({ asked }: Questions, verdicts: readonly Verdict[]): readonly Verdict[] {
-  let hidden: Set<string> | undefined;
-  for (let i = 0; i < asked.length; i++) {
-    const { rule, as } = asked[i] as Question;
-    if (!rule.isExposed) {
-      hidden ??= new Set();
-      hidden.add(as);
-    }
-  }
-  for (let i = 0; hidden === undefined && i < verdicts.length; i++) {
-    if ((verdicts[i] as Verdict).shadow) hidden = new Set();
-  }
-  return hidden === undefined
-    ? verdicts
-    : verdicts.filter(({ rule, shadow }) => !shadow && !(hidden as Set<string>).has(rule));
+function exposedOf(questions: Questions, verdicts: readonly Verdict[]): readonly Verdict[] {
+  if (!questions.hasHidden && !questions.hasSilentChecks) return verdicts;
+  const hidden = new Set(questions.asked.flatMap(({ rule, as }) => (rule.isExposed ? [] : [as])));
+  return verdicts.filter(({ rule, shadow }) => !shadow && !hidden.has(rule));
 }
 
 function sourceOf(verdicts: readonly Verdict[]): Source {
@@ -112,15 +96,6 @@ function reasonOf(verdicts: readonly Verdict[], allowed: boolean): Reason {
   }
   if (isBlind) return "degraded";
   return allowed ? "within-limits" : "over-limit";
-}
-
-/** Whether anything is left to do when the request ends. */
-export function needsFinish({ asked }: Questions): boolean {
-  for (let i = 0; i < asked.length; i++) {
-    const { rule, isWatch } = asked[i] as Question;
-    if (!isWatch && needsOutcome(rule)) return true;
-  }
-  return false;
 }
 
 /** Whether the store charged a request that is refused after all, because a rule that might have trusted it does not. */

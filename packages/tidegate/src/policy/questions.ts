@@ -4,7 +4,7 @@ import type { Subject } from "../subject.js";
 import type { NewcomerCap } from "./newcomers.js";
 import type { CompiledPolicy } from "./policy.js";
 import type { ReceivedRequest } from "./request.js";
-import type { Rule } from "./rules.js";
+import { needsOutcome, type Rule } from "./rules.js";
 import type { Level } from "./tiers.js";
 import { type Trust, trustMark } from "./trust.js";
 
@@ -31,6 +31,12 @@ export class Questions {
   readonly asked: Question[] = [];
   /** A rule applies that is switched off. */
   isOff = false;
+  /** Some rule counts offences or trusts, by checks that are not the client's to see. */
+  hasSilentChecks = false;
+  /** Some rule is in shadow, or hides its numbers. */
+  hasHidden = false;
+  /** Some rule has something left to do when the request ends. */
+  needsOutcome = false;
   readonly #policy: CompiledPolicy;
   readonly #request: ReceivedRequest;
   readonly #record: CustomerRecord | undefined;
@@ -90,7 +96,8 @@ export class Questions {
     if (applies) for (const level of this.#levelsOf(rule)) this.#check(rule, counting, level);
     const ladderAt = isShadow || trusted !== undefined ? -1 : this.#askLadder(rule, counting);
     const trustAt = trusted === undefined ? -1 : this.#askTrust(rule.trust as Trust, trusted);
-    this.#note({ rule, as: rule.name, key, from, ladderAt, trustAt, isShadow, isWatch: !applies });
+    const to = this.checks.length;
+    this.#note({ rule, as: rule.name, key, from, to, ladderAt, trustAt, isShadow, isWatch: !applies });
   }
 
   /**
@@ -105,17 +112,21 @@ export class Questions {
     const counting = { as, key: this.#request.client.network, cost: this.#costOf(rule), shadow: isShadow };
     const levels = this.#levelsOf(rule);
     for (const level of levels) this.#check(rule, counting, level);
+    const to = this.checks.length;
     const own = { ...counting, as: rule.name, key };
-    const noLadder = { ladderAt: -1, trustAt: -1, isShadow, isWatch: false };
-    this.#note({ rule, as, key: counting.key, from, ...noLadder });
-    const ownFrom = this.checks.length;
     for (const level of levels) if (level.limit.refusedWeight === 0) this.#check(rule, own, level);
-    this.#note({ rule, as: rule.name, key, from: ownFrom, ...noLadder });
+    const plain = { ladderAt: -1, trustAt: -1, isShadow, isWatch: false };
+    this.#note({ rule, as, key: counting.key, from, to, ...plain });
+    this.#note({ rule, as: rule.name, key, from: to, to: this.checks.length, ...plain });
   }
 
-  #note(question: Omit<Question, "to">): void {
-    const to = this.checks.length;
-    if (to > question.from) this.asked.push({ ...question, to });
+  #note(question: Question): void {
+    const { rule, from, to, ladderAt, trustAt, isShadow, isWatch } = question;
+    if (to === from) return;
+    this.asked.push(question);
+    if (ladderAt >= 0 || trustAt >= 0) this.hasSilentChecks = true;
+    if (isShadow || !rule.isExposed) this.hasHidden = true;
+    if (!isWatch && needsOutcome(rule)) this.needsOutcome = true;
   }
 
   #levelsOf(rule: Rule): readonly Level[] {

@@ -18,6 +18,8 @@ export interface Mirror extends Pick<DirectoryWatcher, "listed" | "unlisted" | "
   customer(id: string): Answer<CustomerRecord | undefined>;
   /** Entries mirrored, of which some may have ended. */
   size(list: ListName): number;
+  /** Grows whenever a list changes. */
+  readonly version: number;
   /** Resolves when both lists are there, or the mirror is closed. */
   readonly ready: Promise<void>;
   close(): void;
@@ -46,12 +48,14 @@ export function mirrorOf(directory: Directory, options: MirrorOptions): Mirror {
     onRead: ofCustomers.ends,
   });
   let isToldOfAddress = false;
+  let version = 0;
   let resolveReady: () => void;
   const ready = new Promise<void>((resolve) => {
     resolveReady = resolve;
   });
 
   function listed(list: ListName, entry: ListEntry): void {
+    version++;
     const block = parseBlock(entry.address);
     if (block !== undefined) lists[list].add(block, entry, now());
     else if (!isToldOfAddress) {
@@ -61,12 +65,14 @@ export function mirrorOf(directory: Directory, options: MirrorOptions): Mirror {
   }
 
   function unlisted(list: ListName, address: string): void {
+    version++;
     const block = parseBlock(address);
     if (block !== undefined) lists[list].remove(block);
   }
 
   const stop = directory.watch({
     reset(list, entries) {
+      version++;
       lists[list].clear();
       for (const entry of entries) listed(list, entry);
       ofLists.ends();
@@ -79,6 +85,9 @@ export function mirrorOf(directory: Directory, options: MirrorOptions): Mirror {
   });
 
   return {
+    get version() {
+      return version;
+    },
     find: (list, address, at = now()) => lists[list].find(address, at),
     customer: customers.get,
     listed,
