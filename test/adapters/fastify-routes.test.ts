@@ -1,13 +1,13 @@
 import fastify, { type FastifyInstance } from "fastify";
-import { createGate, memoryStore } from "tidegate";
+import { createGate, memoryStore, type Warning } from "tidegate";
 import { decisionOf, tidegate } from "tidegate/fastify";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 
 describe("tidegate/fastify", () => {
   let app: FastifyInstance;
   afterEach(() => app.close());
 
-  const statusOf = async (url: string, method: "GET" | "HEAD" | "POST" = "GET") =>
+  const statusOf = async (url: string, method: "GET" | "HEAD" | "POST" | "PUT" | "DELETE" = "GET") =>
     (await app.inject({ url, method })).statusCode;
 
   it("is registered by itself with options, and covers routes declared before and after, and unknown ones", async () => {
@@ -55,7 +55,7 @@ describe("tidegate/fastify", () => {
     app.get("/login", { config: { tidegate: { limit: "2 per minute" } } }, async () => "x");
     for (let i = 0; i < 5; i++) expect(await statusOf("/")).toBe(200);
     const first = await app.inject("/login");
-    expect(first.headers["ratelimit-policy"]).toBe('"requests /login/60";q=2;w=60');
+    expect(first.headers["ratelimit-policy"]).toBe('"requests GET /login/60";q=2;w=60');
     expect([await statusOf("/login", "HEAD"), await statusOf("/login")]).toEqual([200, 503]);
     expect(await statusOf("/")).toBe(200);
   });
@@ -77,6 +77,54 @@ describe("tidegate/fastify", () => {
     await app.register(tidegate, { limit: "100 per minute" });
     const faulty = { limit: "1 per minute", limti: 2 } as { limit: "1 per minute" };
     expect(() => app.get("/x", { config: { tidegate: faulty } }, async () => "x")).toThrow(/limti/);
+  });
+
+  it("counts methods of one route apart, and routes that differ only far into their url", async () => {
+    app = fastify();
+    await app.register(tidegate, { limit: "100 per minute", store: memoryStore() });
+    const once = () => ({ config: { tidegate: { limit: "1 per minute" } } }) as const;
+    const long = `/${"x".repeat(70)}`;
+    app.get("/x", once(), async () => "x");
+    app.post("/x", once(), async () => "x");
+    app.route({ url: "/x", method: ["PUT", "DELETE"], ...once(), handler: async () => "x" });
+    for (const url of [`${long}/a`, `${long}/b`, "/é", "/è"]) app.get(url, once(), async () => "x");
+    const asked = [
+      ["/x", "GET"],
+      ["/x", "POST"],
+      ["/x", "PUT"],
+      [`${long}/a`, "GET"],
+      [`${long}/b`, "GET"],
+      [encodeURI("/é"), "GET"],
+      [encodeURI("/è"), "GET"],
+    ] as const;
+    const names = new Set<unknown>();
+    for (const [url, method] of asked) {
+      const { statusCode, headers } = await app.inject({ url, method });
+      expect([url, statusCode]).toEqual([url, 200]);
+      names.add(headers["ratelimit-policy"]);
+    }
+    for (const [url, method] of asked) expect(await statusOf(url, method)).toBe(429);
+    expect(await statusOf("/x", "DELETE")).toBe(429);
+    expect(names.size).toBe(asked.length);
+    expect(names).toContain('"requests DELETE,PUT /x/60";q=1;w=60');
+  });
+
+  it("judges a route by the plugin's limit when its faulty options show only at a request, and says so once", async () => {
+    app = fastify();
+    const onWarning = vi.fn<(warning: Warning) => void>();
+    app.register(tidegate, { limit: "3 per minute", onWarning });
+    const faulty = { limit: "1 per minute", limti: 2 } as { limit: "1 per minute" };
+    app.get("/x", { config: { tidegate: faulty } }, async () => "x");
+    const text = "1 per minute" as unknown as { limit: "1 per minute" };
+    app.get("/y", { config: { tidegate: text } }, async () => "x");
+    expect([await statusOf("/x"), await statusOf("/x"), await statusOf("/x"), await statusOf("/x")]).toEqual([
+      200, 200, 200, 429,
+    ]);
+    expect(onWarning.mock.calls.map(([{ code, message }]) => [code, message])).toEqual([
+      ["TG_HTTP_FAILED", expect.stringMatching(/GET \/x.*limti/)],
+    ]);
+    expect([await statusOf("/y"), await statusOf("/y")]).toEqual([429, 429]);
+    expect(onWarning).toHaveBeenCalledTimes(2);
   });
 
   it("judges after the body is read when told to", async () => {

@@ -1,9 +1,12 @@
 import { once } from "node:events";
-import { createServer, request } from "node:http";
-import { connect } from "node:net";
+import { createServer, type IncomingMessage, request, ServerResponse } from "node:http";
+import { connect as connectHttp2, constants, createServer as createHttp2Server } from "node:http2";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import express from "express";
-import { createGate, type Warning } from "tidegate";
+import { createGate, type Gate, type Warning } from "tidegate";
 import { tidegate as expressGate } from "tidegate/express";
+import { tidegate as fetchGate } from "tidegate/fetch";
 import { decisionOf, tidegate } from "tidegate/node";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { ask } from "../../packages/tidegate/src/testing/ask.js";
@@ -18,6 +21,17 @@ async function urlOf(server: ReturnType<typeof createServer>): Promise<string> {
   const { url, close } = await listening(server);
   closers.push(close);
   return url;
+}
+
+/** A gate that notes how its decisions are finished. */
+function watchedGate(limit: "1 per minute" | "5 per minute"): { gate: Gate; outcomes: unknown[] } {
+  const gate = createGate({ rules: [{ name: "all", by: "ip", limits: [limit] }] });
+  const outcomes: unknown[] = [];
+  async function decide(...asked: Parameters<Gate["decide"]>) {
+    const decision = await gate.decide(...asked);
+    return { ...decision, finish: async (outcome?: object) => void outcomes.push(outcome) };
+  }
+  return { gate: { ...gate, decide }, outcomes };
 }
 
 const nobody = { rules: [{ name: "none", by: "ip", limits: ["0 per minute"] }] } as const;
@@ -68,19 +82,11 @@ describe("tidegate/node", () => {
   });
 
   it("lets an upgrade in, and finishes it with its socket", async () => {
-    const gate = createGate({ rules: [{ name: "ws", by: "ip", limits: ["1 per minute"] }] });
-    const outcomes: unknown[] = [];
-    const watched = {
-      ...gate,
-      async decide(...asked: Parameters<typeof gate.decide>) {
-        const decision = await gate.decide(...asked);
-        return { ...decision, finish: async (outcome?: object) => void outcomes.push(outcome) };
-      },
-    };
+    const { gate, outcomes } = watchedGate("1 per minute");
     const server = createServer();
     server.on(
       "upgrade",
-      tidegate({ gate: watched }).upgrade((_, socket) => {
+      tidegate({ gate }).upgrade((_, socket) => {
         socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: Upgrade\r\n\r\n");
         socket.on("data", (data) => socket.write(data));
         socket.on("end", () => socket.end());
@@ -102,6 +108,123 @@ describe("tidegate/node", () => {
 
     socket.destroy();
     await vi.waitFor(() => expect(outcomes).toEqual([{ status: 429 }, { status: 101 }]));
+  });
+
+  const refusing = "HTTP/1.1 401 Unauthorized\r\nConnection: close\r\n\r\n";
+
+  it.each<[string, (socket: Duplex, req: IncomingMessage) => void, object]>([
+    ["end", (socket) => socket.end(refusing), { status: 401 }],
+    ["write", (socket) => socket.write(refusing, () => socket.destroy()), { status: 401 }],
+    ["bytes", (socket) => socket.end(Buffer.from(refusing)), { status: 401 }],
+    [
+      "letters",
+      (socket) => {
+        for (const letter of refusing) socket.write(letter);
+        socket.end();
+      },
+      { status: 401 },
+    ],
+    [
+      "a response of node:http",
+      (socket, req) => {
+        const res = new ServerResponse(req);
+        res.assignSocket(socket as Socket);
+        res.writeHead(403, { connection: "close" }).end("no", () => socket.end());
+      },
+      { status: 403 },
+    ],
+    ["something else", (socket) => socket.end("no HTTP/1.1 401 at all"), {}],
+    ["nothing", (socket) => socket.destroy(), {}],
+  ])("finishes an upgrade with the status its handler wrote: %s", async (_, answer, expected) => {
+    const { gate, outcomes } = watchedGate("5 per minute");
+    const server = createServer();
+    server.on(
+      "upgrade",
+      tidegate({ gate }).upgrade((req, socket) => answer(socket, req)),
+    );
+    const sent = request(await urlOf(server), {
+      headers: { connection: "upgrade", upgrade: "echo" },
+      agent: false,
+    });
+    sent.on("error", () => {}).end();
+    await vi.waitFor(() => expect(outcomes).toEqual([expected]));
+  });
+
+  describe("judges nobody who left while others were busy with the request", () => {
+    it("of node:http", async () => {
+      const { gate, outcomes } = watchedGate("5 per minute");
+      const guard = tidegate({ gate });
+      const server = createServer();
+      const arrived = once(server, "request");
+      const sent = request(await urlOf(server)).on("error", () => {});
+      sent.end();
+      const [req, res] = await arrived;
+      sent.destroy();
+      await once(res, "close");
+      expect(await guard(req, res)).toBe(false);
+      expect(gate.metrics().decisions).toBe(0);
+      expect(outcomes).toEqual([]);
+    });
+
+    it("of node:http2", async () => {
+      const { gate, outcomes } = watchedGate("5 per minute");
+      const guard = tidegate({ gate });
+      const server = createHttp2Server();
+      const arrived = once(server, "request");
+      server.listen(0, "127.0.0.1");
+      await once(server, "listening");
+      const session = connectHttp2(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+      const stream = session.request({ ":path": "/" }).on("error", () => {});
+      const [req, res] = await arrived;
+      stream.close(constants.NGHTTP2_CANCEL);
+      await once(res, "close");
+      expect(await guard(req, res)).toBe(false);
+      expect(gate.metrics().decisions).toBe(0);
+      expect(outcomes).toEqual([]);
+      session.destroy();
+      server.close();
+      await once(server, "close");
+    });
+
+    it("of an upgrade", async () => {
+      const { gate, outcomes } = watchedGate("5 per minute");
+      const handler = vi.fn();
+      const server = createServer();
+      const arrived = once(server, "upgrade");
+      const headers = { connection: "upgrade", upgrade: "echo" };
+      const sent = request(await urlOf(server), { headers, agent: false }).on("error", () => {});
+      sent.end();
+      const [req, socket, head] = await arrived;
+      socket.destroy();
+      await once(socket, "close");
+      tidegate({ gate }).upgrade(handler)(req, socket, head);
+      await new Promise(setImmediate);
+      expect(handler).not.toHaveBeenCalled();
+      expect(gate.metrics().decisions).toBe(0);
+      expect(outcomes).toEqual([]);
+    });
+  });
+
+  it("refuses what it can not judge when told to deny, and says so once", async () => {
+    const onWarning = vi.fn<(warning: Warning) => void>();
+    const guard = tidegate({ limit: "5 per minute", onStoreFailure: "deny", onWarning });
+    vi.spyOn(guard.gate, "decide").mockRejectedValue(new Error("broken"));
+    const handler = vi.fn();
+    const url = await urlOf(createServer(guard(handler)));
+    const { status, headers, body } = await ask(url);
+    expect(status).toBe(503);
+    expect(headers).toMatchObject({ "cache-control": "no-store", vary: "Accept" });
+    expect(headers).not.toHaveProperty("tidegate-decision");
+    expect(JSON.parse(body)).toMatchObject({ status: 503, title: "Service Unavailable" });
+    const text = await ask(url, { headers: { accept: "text/plain" } });
+    expect(text).toMatchObject({
+      status: 503,
+      body: "This request can not be judged now. Try again later.\n",
+    });
+    expect(handler).not.toHaveBeenCalled();
+    expect(onWarning.mock.calls.map(([{ code, help }]) => [code, /refused/.test(help)])).toEqual([
+      ["TG_HTTP_FAILED", true],
+    ]);
   });
 
   it("survives a client that resets the connection while its upgrade is judged", async () => {
@@ -130,7 +253,21 @@ describe("tidegate/node", () => {
   });
 });
 
+describe("tidegate/fetch", () => {
+  it("judges nobody who has left before", async () => {
+    const { gate, outcomes } = watchedGate("5 per minute");
+    const handler = vi.fn(() => new Response("x"));
+    const guarded = fetchGate({ gate, clientIp: () => "192.0.2.1" })(handler);
+    await guarded(new Request("http://x/", { signal: AbortSignal.abort() }));
+    expect(handler).not.toHaveBeenCalled();
+    expect(gate.metrics().decisions).toBe(0);
+    expect(outcomes).toEqual([]);
+  });
+});
+
 describe("a gate made inside a handler", () => {
+  const clientIp = () => "192.0.2.1";
+
   it("is explained once, whatever the number of requests", async () => {
     const onWarning = vi.fn<(warning: Warning) => void>();
     const app = express();
@@ -147,7 +284,7 @@ describe("a gate made inside a handler", () => {
     const { tidegate: freshGate } = await import("tidegate/fetch");
     const onWarning = vi.fn<(warning: Warning) => void>();
     const handler = (request: Request) =>
-      freshGate({ limit: "1 per minute", onWarning })(() => new Response("x"))(request);
+      freshGate({ limit: "1 per minute", onWarning, clientIp })(() => new Response("x"))(request);
     for (let i = 0; i < 10; i++) await handler(new Request("http://x/"));
     expect(onWarning).not.toHaveBeenCalled();
     for (let i = 0; i < 30; i++) await handler(new Request("http://x/"));
@@ -158,7 +295,7 @@ describe("a gate made inside a handler", () => {
     vi.resetModules();
     const { tidegate: freshGate } = await import("tidegate/fetch");
     const onWarning = vi.fn();
-    const handler = freshGate({ limit: "100 per minute", onWarning })(() => new Response("x"));
+    const handler = freshGate({ limit: "100 per minute", onWarning, clientIp })(() => new Response("x"));
     for (let i = 0; i < 50; i++) await handler(new Request("http://x/"));
     expect(onWarning).not.toHaveBeenCalled();
   });

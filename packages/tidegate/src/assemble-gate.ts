@@ -6,10 +6,10 @@ import { type FailureOptions, guardStore, isPromise } from "./guard.js";
 import { parseStore } from "./limiter.js";
 import { busiest } from "./policy/busiest.js";
 import { clientTeller } from "./policy/client.js";
-import { delayBeforeAsking, delayBeforePassing } from "./policy/delay.js";
+import { type Delay, delayBeforeAsking, delayBeforePassing } from "./policy/delay.js";
 import { Events, warner } from "./policy/events.js";
 import { explanationOf } from "./policy/explanation.js";
-import { parseSettings } from "./policy/gate-settings.js";
+import { parseSettings, validateEvent, validateGateOptions } from "./policy/gate-settings.js";
 import {
   chargesOf,
   type Draft,
@@ -24,10 +24,18 @@ import { mirrorOf } from "./policy/lists/mirror.js";
 import { liveCustomers, liveList } from "./policy/live-data.js";
 import { newcomerCap } from "./policy/newcomers.js";
 import { compilePolicy, validatePolicyOptions } from "./policy/policy.js";
-import { Questions } from "./policy/questions.js";
-import { MissingFact, partialRequest, ReceivedRequest, type Request } from "./policy/request.js";
+import { crowdOf, Questions } from "./policy/questions.js";
+import {
+  MissingFact,
+  partialRequest,
+  ReceivedRequest,
+  type Request,
+  validateSubject,
+  wholeSubject,
+} from "./policy/request.js";
 import type { Rule } from "./policy/rules.js";
 import { Tally } from "./policy/tally.js";
+import { trustMark } from "./policy/trust.js";
 import { WaitingRoom } from "./policy/waiting-room.js";
 import type { Answer, Store } from "./store.js";
 import type { Outcome, Subject } from "./subject.js";
@@ -39,7 +47,8 @@ export interface GateDefaults {
 
 /** Rules, lists, tiers and a store, put together. */
 export function assembleGate(options: GateOptions, { openStore }: GateDefaults): Gate {
-  const ownStore = options?.store === undefined ? openStore() : undefined;
+  validateGateOptions(options);
+  const ownStore = options.store === undefined ? openStore() : undefined;
   const counts = parseStore(options.store, "createGate.store") ?? (ownStore as Store);
   const settings = parseSettings(options, counts);
   const { clock } = settings;
@@ -79,6 +88,11 @@ export function assembleGate(options: GateOptions, { openStore }: GateDefaults):
       ...(onStoreFailure !== undefined && { onStoreFailure }),
       onDegraded(error) {
         isDegraded = true;
+        warn({
+          code: "TG_DEGRADED",
+          message: `The store is out of reach, and decisions are made without it: ${error instanceof Error ? error.message : error}`,
+          help: 'What happens meanwhile is said by onStoreFailure; gate.on("recovered") tells of the end.',
+        });
         events.emit("degraded", { error });
         options.onDegraded?.(error);
       },
@@ -160,10 +174,10 @@ export function assembleGate(options: GateOptions, { openStore }: GateDefaults):
 
   function finisher(questions: Questions, answers: readonly Verdict[]): (outcome?: Outcome) => Promise<void> {
     let isFinished = false;
-    return async (outcome = {}) => {
+    return async (outcome) => {
       if (isFinished) return;
       isFinished = true;
-      const { refunds, forgets, trusts } = settlement(questions, answers, outcome);
+      const { refunds, forgets, trusts } = settlement(questions, answers, outcome ?? {});
       await giveBack(refunds);
       await atBest(async () => {
         if (forgets.length > 0) await store.forget(forgets);
@@ -205,23 +219,25 @@ export function assembleGate(options: GateOptions, { openStore }: GateDefaults):
         : delayBeforeAsking(questions, answers);
       decision.delayedMs = waitedMs;
       if (delay === undefined || signal?.aborted) return decision;
-      if (waitedMs + delay.forMs > delay.atMostMs || room.isFull) return refuseInstead(judged, delay.forMs);
+      if (waitedMs + delay.forMs > delay.atMostMs || room.isFull) return refuseInstead(judged, delay);
       await room.wait(delay.forMs, signal);
       waitedMs += delay.forMs;
       if (decision.allowed) {
         decision.delayedMs = waitedMs;
         return decision;
       }
+      const early = beforeRules(request, decision.id);
+      if (early !== undefined) return early;
       judged = await judge(request, await recordOf(request), decision.id);
     }
   }
 
   /** It would have to wait longer than it may, or where there is no room. */
-  async function refuseInstead({ decision, questions, answers }: Judged, waitMs: number): Promise<Draft> {
+  async function refuseInstead({ decision, questions, answers }: Judged, delay: Delay): Promise<Draft> {
     if (!decision.allowed) return decision;
     await giveBack(chargesOf(questions, answers));
-    const verdict = { ...(decision.verdict as Verdict), allowed: false, retryAfterMs: Math.ceil(waitMs) };
-    const instead = (one: Verdict): Verdict => (one === decision.verdict ? verdict : one);
+    const verdict = { ...delay.verdict, allowed: false, retryAfterMs: Math.ceil(delay.forMs) };
+    const instead = (one: Verdict): Verdict => (one === delay.verdict ? verdict : one);
     return {
       ...decision,
       allowed: false,
@@ -257,8 +273,9 @@ export function assembleGate(options: GateOptions, { openStore }: GateDefaults):
   }
 
   /** As `decide` would find it, charging nothing. */
-  async function look(subject: Subject): Promise<Explanation> {
-    const request = new ReceivedRequest(subject, tell(subject.ip), clock());
+  async function look(subject: Partial<Subject>): Promise<Explanation> {
+    const whole = wholeSubject(subject);
+    const request = new ReceivedRequest(whole, tell(whole.ip), clock());
     const early = beforeRules(request, "");
     if (early !== undefined) return explanationOf(policy, request, early);
     const questions = new Questions(policy, request, await recordOf(request), "").askAll(undefined);
@@ -270,6 +287,7 @@ export function assembleGate(options: GateOptions, { openStore }: GateDefaults):
   }
 
   async function clear(facts: Partial<Subject>): Promise<Cleared> {
+    validateSubject(facts);
     const request = partialRequest(facts, tell);
     const cleared: { rule: string; key: string }[] = [];
     const unknown: string[] = [];
@@ -282,10 +300,24 @@ export function assembleGate(options: GateOptions, { openStore }: GateDefaults):
       }
       cleared.push({ rule: rule.name, key });
       for (const limit of limitsOf(rule)) checks.push({ rule: rule.name, key, limit });
+      checks.push(...silentChecksOf(rule, request));
     }
     for (let i = 0; i < checks.length; i += mostForgotten)
       await store.forget(checks.slice(i, i + mostForgotten));
     return { cleared, unknown };
+  }
+
+  /** What a rule keeps beside its counts: whom it trusts, and what its crowd did. */
+  function silentChecksOf(rule: Rule, request: Request): Check[] {
+    const { trust } = rule;
+    const trusted = trust && keyFrom(trust, request);
+    const crowd = keyFrom({ keyOf: ({ client }) => client.network }, request);
+    return [
+      ...(trusted === undefined ? [] : [{ rule: trust?.rule as string, key: trusted, limit: trustMark }]),
+      ...(crowd === undefined
+        ? []
+        : limitsOf(rule).map((limit) => ({ rule: crowdOf(rule.name), key: crowd, limit }))),
+    ];
   }
 
   /** Every limit under which the rule may have counted. */
@@ -298,6 +330,7 @@ export function assembleGate(options: GateOptions, { openStore }: GateDefaults):
   return {
     decide(subject, options) {
       try {
+        if (typeof subject !== "object") validateSubject(subject);
         const request = new ReceivedRequest(subject, tell(subject.ip), clock());
         const decision = decideNow(request, options);
         return isPromise(decision)
@@ -319,7 +352,10 @@ export function assembleGate(options: GateOptions, { openStore }: GateDefaults):
     safelist: liveList("safelist", directory, mirror, clock),
     blocklist: liveList("blocklist", directory, mirror, clock),
     customers: liveCustomers(directory, mirror, () => policy.tiers.names),
-    on: (name, listener) => events.on(name, listener),
+    on(name, listener) {
+      validateEvent(name);
+      return events.on(name, listener);
+    },
     metrics: () => ({
       ...tally.snapshot(),
       waiting: room.waiting,
@@ -346,9 +382,9 @@ interface Judged {
 
 const mostForgotten = 255;
 
-function keyFrom(rule: Rule, request: Request): string | undefined {
+function keyFrom({ keyOf }: Pick<Rule, "keyOf">, request: Request): string | undefined {
   try {
-    return rule.keyOf(request);
+    return keyOf(request);
   } catch (error) {
     if (error instanceof MissingFact) return undefined;
     throw error;

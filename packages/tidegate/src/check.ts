@@ -31,7 +31,8 @@ export function costOf(check: Check): number {
   return check.cost === undefined ? 1 : check.cost;
 }
 
-const mostChecks = 255;
+/** In one decision. */
+export const mostChecks = 255;
 
 /** What every store asks of its callers, once per decision. */
 export function validateChecks(checks: readonly Check[]): void {

@@ -69,7 +69,7 @@ export function parseRate(text: RateText, path: string): Rate {
       "TG_RATE",
       path,
       `${shown(text)} is not a rate.`,
-      'Write a text such as "100 per hour", "300 per 5m" or "10/day".',
+      'Write a text such as "100 per hour", "300 per 5m" or "10/day": a number, "per" or "/", and second, minute, hour, day, week or a duration in ms, s, m, h, d, w.',
     );
   }
   return { amount: Number(match[1]), perMs: parseDuration(perMs, path) };

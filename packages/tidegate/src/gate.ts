@@ -52,8 +52,8 @@ export interface GateOptions extends Policy, FailureOptions {
 export interface Gate {
   /** Judges and charges a request. */
   decide(subject: Subject, options?: { signal?: AbortSignal }): Promise<Decision>;
-  /** What `decide` would say, in words, free of charge. */
-  explain(subject: Subject): Promise<Explanation>;
+  /** What `decide` would say, in words, free of charge. What is left out is taken as a GET of `/`. */
+  explain(subject: Partial<Subject>): Promise<Explanation>;
   /** Forgets this client under every rule whose key these facts give, holds included. */
   clear(subject: Partial<Subject>): Promise<Cleared>;
   /** Puts another policy in force, at once and wholly, or throws and changes nothing. Counts go on. */

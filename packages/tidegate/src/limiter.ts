@@ -264,14 +264,14 @@ function parseLimits({ limit, limits }: LimiterOptions): Limit[] {
     : parseLimitList(limits, "createLimiter.limits");
 }
 
-/** Limits that hold together: 1 to 32, each with a place of its own. */
+/** Limits that hold together: 1 to 30, each with a place of its own. */
 export function parseLimitList(given: readonly LimitLike[], path: string): Limit[] {
-  if (!Array.isArray(given) || given.length === 0 || given.length > 32) {
+  if (!Array.isArray(given) || given.length === 0 || given.length > 30) {
     throw new ConfigError(
       "TG_LIMITS",
       path,
       `${shown(given)} is not a list of limits.`,
-      "Give 1 to 32 limits.",
+      "Give 1 to 30 limits.",
     );
   }
   const parsed = given.map((one, i) => parseLimit(one, `${path}[${i}]`));

@@ -49,11 +49,10 @@ function install(fastify: FastifyInstance, options: FastifyOptions, done: (error
 
 function addHooks(fastify: FastifyInstance, options: FastifyOptions): void {
   const { hook = "onRequest" } = options;
-  const mountOf = routeMounts(options);
-  fastify.addHook("onRoute", ({ config, url }) => void mountOf(config?.tidegate, url));
+  const { declare, mountOf } = routeMounts(options);
+  fastify.addHook("onRoute", (route) => declare(route));
   fastify.addHook(hook as "onRequest", function tidegateHook(request, reply, next) {
-    const { config, url } = request.routeOptions;
-    const mounted = mountOf(config.tidegate, url);
+    const mounted = mountOf(request.routeOptions);
     if (mounted === undefined) return next();
     mounted.enter(request.raw, new FastifyVisit(request, reply)).then((isLetIn) => {
       if (isLetIn) next();

@@ -28,7 +28,9 @@ export class FetchVisit<App> extends Visit<App> {
     super(app, new FetchSubject(request), peer);
     this.isPeerCertain = isPeerCertain;
     this.#request = request;
-    request.signal?.addEventListener("abort", () => this.end(), { once: true });
+    const { signal } = request;
+    if (signal?.aborted) this.end();
+    else signal?.addEventListener("abort", () => this.end(), { once: true });
   }
 
   /** Of the answer so far: there is none before the app has made it. */

@@ -8,25 +8,28 @@ export interface Misuse {
   arrived(visit: Visit): void;
   cameTwice(): void;
   decided(visit: Visit, decision: Decision): void;
-  failed(what: string, error: unknown): void;
+  /** `help` says what becomes of such requests. */
+  failed(what: string, error: unknown, help?: string): void;
 }
 
 export function watchMisuse(
   clientOf: ClientResolver,
-  onWarning: (warning: Warning) => void = warnOnConsole,
+  isMadeByApp: boolean,
+  onWarning?: (warning: Warning) => void,
 ): Misuse {
+  const warn = warnSafely(onWarning);
   const told = new Set<string>();
   const birth = noteBirth();
 
   function tell(warning: Warning): void {
     if (told.has(warning.code)) return;
     told.add(warning.code);
-    onWarning(warning);
+    warn(warning);
   }
 
   return {
     arrived(visit) {
-      if (birth.isInHandler()) tellOfBirth(tell);
+      if (isMadeByApp && birth.isInHandler()) tellOfBirth(tell);
       if (visit.isPeerCertain || told.has(untrustedProxy)) return;
       const warning = clientOf.suspects(visit.peer, (name) => visit.subject.header(name));
       if (warning !== undefined) tell(warning);
@@ -39,9 +42,22 @@ export function watchMisuse(
       if (proxyHeaders.some((name) => visit.subject.header(name) !== undefined))
         tell(safelistedProxy(visit.peer));
     },
-    failed(what, error) {
-      tell({ code: "TG_HTTP_FAILED", message: `${what}: ${error}`, help: "Such requests go on without it." });
+    failed(what, error, help = "Such requests go on without it.") {
+      tell({ code: "TG_HTTP_FAILED", message: `${what}: ${error}`, help });
     },
+  };
+}
+
+/** Warnings are told, not asked about: what `onWarning` throws stops no request. */
+export function warnSafely(
+  onWarning: (warning: Warning) => void = warnOnConsole,
+): (warning: Warning) => void {
+  return (warning) => {
+    try {
+      onWarning(warning);
+    } catch (error) {
+      console.error("Tidegate: onWarning threw.", error);
+    }
   };
 }
 

@@ -7,6 +7,7 @@ import { type Limit, rejectUnknownOptions } from "../limit.js";
 import type { ProxyOptions } from "../policy/identity/proxies.js";
 import type { HeaderForms } from "./headers.js";
 import type { OwnRefusal } from "./refusal.js";
+import { ruleName } from "./rule-name.js";
 
 /** Who the app knows the client to be. `user` and `customer` are believed; `account` is only claimed. */
 export interface Identified {
@@ -80,6 +81,23 @@ const waysToMount = {
 /** Opens the gate that one of the three ways of mounting asks for. `ownNames` are the adapter's own further options. */
 export function openGate<Request>(options: MountOptions<Request>, ownNames: readonly string[]): Gate {
   const adapterNames = [...Object.keys(httpOptions), ...ownNames];
+  if (isUncalled(options)) {
+    throw new ConfigError(
+      "TG_MOUNT",
+      "tidegate",
+      "it was given a request instead of options.",
+      'Call it where you mount it: tidegate({ limit: "100 per minute" }).',
+    );
+  }
+  for (const name of ["identify", "refuse"] as const) {
+    if (options?.[name] === undefined || typeof options[name] === "function") continue;
+    throw new ConfigError(
+      "TG_HOOK",
+      `tidegate.${name}`,
+      `${shown(options[name])} is not a function.`,
+      "Give a function of the request.",
+    );
+  }
   const way = (["gate", "limit", "rules"] as const).find((name) => Object(options)[name] !== undefined);
   if (way === undefined) {
     rejectUnknownOptions(options, ["gate", "limit", ...waysToMount.rules, ...adapterNames], "tidegate");
@@ -90,15 +108,34 @@ export function openGate<Request>(options: MountOptions<Request>, ownNames: read
       'Write tidegate({ limit: "100 per minute" }), tidegate({ rules: [...] }) or tidegate({ gate }).',
     );
   }
+  const others = (["gate", "limit", "rules"] as const).filter((name) => Object(options)[name] !== undefined);
+  if (others.length > 1) {
+    throw new ConfigError("TG_MOUNT", "tidegate", `${others.join(" and ")} are given.`, "Give one of them.");
+  }
   rejectUnknownOptions(options, [...waysToMount[way], ...adapterNames], "tidegate");
   if (options.gate !== undefined) return validGate(options.gate);
   const given: Record<string, unknown> = { ...options };
   for (const name of adapterNames) if (name !== "onWarning") delete given[name];
   if (options.limit !== undefined) {
     delete given.limit;
-    given.rules = [{ name: "requests", by: "ip", limits: [options.limit] }];
+    given.rules = [{ name: nameOf(options), by: "ip", limits: [options.limit] }];
   }
   return createGate(given as unknown as GateOptions);
+}
+
+/** In a store of the app's several mounts may count: each under its own limit's name, lest one fill another's count. */
+function nameOf({ limit, store }: { limit?: unknown; store?: unknown }): string {
+  if (store === undefined) return "requests";
+  const { kind, args } = Object(limit) as Partial<Limit>;
+  return ruleName(`requests (${typeof limit === "string" ? limit : `${kind} ${args}`})`);
+}
+
+/** Whoever forgets to call it hands in a request, or a framework's app. */
+function isUncalled(options: unknown): boolean {
+  return (
+    typeof options === "function" ||
+    (typeof options === "object" && options !== null && "headers" in options && "method" in options)
+  );
 }
 
 function validGate(gate: Gate): Gate {

@@ -1,10 +1,10 @@
 import type { Decision } from "../decision.js";
 import type { Gate } from "../gate.js";
 import { clientResolver } from "../policy/identity/proxies.js";
-import { limitHeaders } from "./headers.js";
+import { type Header, limitHeaders } from "./headers.js";
 import { watchMisuse } from "./misuse.js";
 import { type MountOptions, openGate, parseStatus } from "./mount-options.js";
-import { type Answer, ownAnswer, refusal, varyByAccept } from "./refusal.js";
+import { type Answer, ownAnswer, refusal, unavailable, varyByAccept } from "./refusal.js";
 import { noteVisit, type Visit } from "./visit.js";
 
 /** A gate in front of an app. */
@@ -18,16 +18,21 @@ export interface Mount<Request> {
 export function mount<Request>(
   options: MountOptions<Request>,
   ownNames: readonly string[] = [],
+  /** A framework may make mounts when it first needs them, in the middle of a request. */
+  made: "by the app" | "by a framework" = "by the app",
 ): Mount<Request> {
   const gate = openGate(options, ownNames);
   const { identify, refuse } = options;
+  /** Of a gate that was handed in nobody knows here: it stays open. */
+  const isClosedOnFailure = "onStoreFailure" in options && options.onStoreFailure === "deny";
   const status = parseStatus(options.status);
   const headersOf = limitHeaders(options.headers);
   const clientOf = clientResolver(proxyOptions(options));
-  const misuse = watchMisuse(clientOf, options.onWarning);
+  const misuse = watchMisuse(clientOf, made === "by the app", options.onWarning);
 
   /** No more promises than needed: this is every request's way. */
   function enter(visited: object, visit: Visit<Request>): Promise<boolean> {
+    if (visit.isOver) return Promise.resolve(false);
     if (!noteVisit(visited, visit, gate)) {
       misuse.cameTwice();
       return Promise.resolve(true);
@@ -42,6 +47,9 @@ export function mount<Request>(
     try {
       const known = await identify?.(visit.request);
       if (!known) return;
+      const odd = Object.keys(Object(known)).find((name) => !facts.includes(name));
+      if (typeof known !== "object" || odd !== undefined)
+        misuse.failed("identify answers { user, customer, account }, and it answered", odd ?? known);
       visit.subject.user = asText(known.user);
       visit.subject.customer = asText(known.customer);
       const account = asText(known.account);
@@ -68,8 +76,19 @@ export function mount<Request>(
 
   function goOnWithout(visit: Visit<Request>, error: unknown): boolean {
     if (visit.isOver) return false;
-    misuse.failed("the gate could not decide", error);
-    return true;
+    const what = "the gate could not decide";
+    if (!isClosedOnFailure) {
+      misuse.failed(what, error);
+      return true;
+    }
+    misuse.failed(what, error, 'Such requests are refused, as onStoreFailure: "deny" asks for.');
+    const { headers, ...answer } = unavailable(visit.subject.header("accept"));
+    visit.send({ ...answer, headers: [...headers, varyOf(visit)] });
+    return false;
+  }
+
+  function varyOf(visit: Visit<Request>): Header {
+    return ["Vary", varyByAccept(visit.getHeader("vary"))];
   }
 
   async function refuseIt(visit: Visit<Request>, decision: Decision): Promise<false> {
@@ -85,11 +104,13 @@ export function mount<Request>(
     } catch (error) {
       misuse.failed("refuse threw", error);
     }
-    return { ...usual, headers: [...usual.headers, ["Vary", varyByAccept(visit.getHeader("vary"))]] };
+    return { ...usual, headers: [...usual.headers, varyOf(visit)] };
   }
 
   return { gate, enter };
 }
+
+const facts = ["user", "customer", "account"];
 
 /** Ids are often numbers where no compiler looks. */
 function asText(fact: unknown): string | undefined {

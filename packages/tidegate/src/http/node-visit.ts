@@ -27,6 +27,7 @@ export class NodeVisit<Request> extends Visit<Request> {
     super(request, new NodeSubject(req, target), req.socket.remoteAddress);
     this.res = res;
     res.on("close", () => this.end(res.headersSent ? res.statusCode : undefined));
+    if (isClosed(res)) this.end();
   }
 
   getHeader(name: string): string | undefined {
@@ -43,6 +44,11 @@ export class NodeVisit<Request> extends Visit<Request> {
     for (const [name, value] of headers) this.res.setHeader(name, value);
     this.res.end(body);
   }
+}
+
+/** Whoever left while others were busy with his request: "close" was told before, and is not told again. */
+function isClosed(res: ServerResponse & { stream?: { destroyed: boolean } }): boolean {
+  return res.closed || res.destroyed || res.stream?.destroyed === true;
 }
 
 function textOf(value: unknown): string | undefined {

@@ -26,7 +26,7 @@ interface Problem {
   readonly title: string;
   readonly status: number;
   readonly detail: string;
-  readonly decision: string;
+  readonly decision?: string;
   readonly rule?: string;
   readonly retryAfterMs?: number;
   readonly "violated-policies"?: readonly string[];
@@ -37,15 +37,24 @@ const registry = "https://iana.org/assignments/http-problem-types";
 
 /** The answer to a refused request. `status` is the app's for those over a limit; the blocklisted get 403. */
 export function refusal(decision: Decision, status: number, accept: string | undefined): Answer {
-  const problem = problemOf(decision, status);
+  return answerOf(problemOf(decision, status), accept);
+}
+
+/** The answer to a request that nobody could judge, where such are not to pass. */
+export function unavailable(accept: string | undefined): Answer {
+  const detail = "This request can not be judged now. Try again later.";
+  return answerOf({ type: "about:blank", title: "Service Unavailable", status: 503, detail }, accept);
+}
+
+function answerOf(problem: Problem, accept: string | undefined): Answer {
   const type = preferredType(accept);
   const body = type === "text/plain" ? textOf(problem) : JSON.stringify(problem);
   const headers: Header[] = [
     ["Content-Type", type === "text/plain" ? "text/plain; charset=utf-8" : type],
     ["Content-Length", `${lengthOf(body)}`],
     ["Cache-Control", "no-store"],
-    ["Tidegate-Decision", decision.id],
   ];
+  if (problem.decision !== undefined) headers.push(["Tidegate-Decision", problem.decision]);
   if (problem.retryAfterMs !== undefined)
     headers.push(["Retry-After", `${wholeSeconds(problem.retryAfterMs)}`]);
   return { status: problem.status, headers, body };
@@ -114,7 +123,7 @@ function refusedNames({ exposed }: Decision): string[] {
 }
 
 function textOf({ detail, decision }: Problem): string {
-  return `${detail}\nDecision ${decision}\n`;
+  return decision === undefined ? `${detail}\n` : `${detail}\nDecision ${decision}\n`;
 }
 
 function inWords(ms: number): string {

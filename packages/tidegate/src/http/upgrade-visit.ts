@@ -3,9 +3,8 @@ import type { Duplex } from "node:stream";
 import type { Header } from "./headers.js";
 import { NodeSubject } from "./node-visit.js";
 import type { Answer } from "./refusal.js";
+import { readStatus } from "./status-line.js";
 import { Visit } from "./visit.js";
-
-const switchingProtocols = 101;
 
 /** A request that asks for another protocol. Its answer is written by whoever speaks that protocol, unless it is refused. */
 export class UpgradeVisit extends Visit<IncomingMessage> {
@@ -15,7 +14,12 @@ export class UpgradeVisit extends Visit<IncomingMessage> {
   constructor(req: IncomingMessage, socket: Duplex) {
     super(req, new NodeSubject(req, req.url), req.socket.remoteAddress);
     this.#socket = socket;
-    socket.on("close", () => this.end(this.decision === undefined ? undefined : switchingProtocols));
+    let status: number | undefined;
+    readStatus(socket, (read) => {
+      status = read;
+    });
+    socket.on("close", () => this.end(status));
+    if (socket.destroyed) this.end();
     // Node has taken its own listener off by now: without one, a reset would end the process.
     socket.on("error", () => socket.destroy());
   }

@@ -3,6 +3,8 @@ import type { Questions } from "./questions.js";
 
 /** How long a request has to wait before it passes, or is asked about again. */
 export interface Delay {
+  /** Who asks for it. */
+  readonly verdict: Verdict;
   readonly forMs: number;
   /** The longest a request may wait in all under these rules. */
   readonly atMostMs: number;
@@ -34,11 +36,12 @@ function longest(
   for (const { rule, isShadow, from, to } of asked) {
     if (rule.maxDelayMs === 0 || isShadow) continue;
     for (let i = from; i < to; i++) {
-      const forMs = waitOf(answers[i] as Verdict);
-      if (forMs > (delay?.forMs ?? 0))
-        delay = { forMs, atMostMs: Math.min(delay?.atMostMs ?? rule.maxDelayMs, rule.maxDelayMs) };
-      else if (forMs > 0 && delay !== undefined)
-        delay = { ...delay, atMostMs: Math.min(delay.atMostMs, rule.maxDelayMs) };
+      const verdict = answers[i] as Verdict;
+      const forMs = waitOf(verdict);
+      if (forMs === 0) continue;
+      const atMostMs = Math.min(delay?.atMostMs ?? rule.maxDelayMs, rule.maxDelayMs);
+      delay =
+        delay !== undefined && delay.forMs >= forMs ? { ...delay, atMostMs } : { verdict, forMs, atMostMs };
     }
   }
   return delay;

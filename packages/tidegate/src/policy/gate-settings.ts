@@ -33,8 +33,18 @@ const known = [
   "onRecovered",
 ];
 
-export function parseSettings(options: GateOptions, store: Store): GateSettings {
+export function validateGateOptions(options: GateOptions): void {
   rejectUnknownOptions(options, known, "createGate");
+}
+
+const eventNames = ["decision", "refused", "held", "degraded", "recovered", "warning"];
+
+export function validateEvent(name: unknown): void {
+  if (eventNames.includes(name as string)) return;
+  throw new TypeError(`on: there is no event ${shown(name)}. Known: ${eventNames.join(", ")}.`);
+}
+
+export function parseSettings(options: GateOptions, store: Store): GateSettings {
   const { newKeysPerSecond = 1000, maxDelayed = 1000, onWarning = logWarning } = options;
   if (typeof onWarning !== "function") {
     throw new ConfigError(

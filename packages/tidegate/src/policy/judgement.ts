@@ -1,4 +1,4 @@
-import type { Charge, Check } from "../check.js";
+import { type Charge, type Check, costOf } from "../check.js";
 import { type Decision, type Reason, type Source, spokesman, type Verdict } from "../decision.js";
 import type { ListEntry } from "../directory.js";
 import type { Outcome } from "../subject.js";
@@ -33,6 +33,7 @@ export function decisionFrom(id: string, questions: Questions, answers: readonly
   const decision = plainDecision(id, true, "within-limits");
   decision.verdicts = verdicts;
   decision.exposed = exposedOf(questions, verdicts);
+  decision.source = sourceOf(verdicts);
   const verdict = spokesman(verdicts);
   if (verdict === undefined) {
     if (verdicts.length === 0) decision.reason = "no-rule";
@@ -40,7 +41,6 @@ export function decisionFrom(id: string, questions: Questions, answers: readonly
   }
   decision.verdict = verdict;
   decision.allowed = verdict.allowed;
-  decision.source = sourceOf(verdicts);
   decision.reason = reasonOf(verdicts, verdict.allowed);
   return decision;
 }
@@ -54,12 +54,17 @@ function ownVerdicts({ asked, hasSilentChecks }: Questions, answers: readonly Ve
     const isTrusted = answers[trustAt]?.heldUntil !== undefined;
     for (let i = from; i < to; i++) {
       const verdict = answers[i] as Verdict;
-      if (i === ladderAt ? isWatch && !verdict.allowed : i !== trustAt) verdicts.push(verdict);
+      if (i === ladderAt ? isWatch && isHeld(verdict) : i !== trustAt) verdicts.push(verdict);
       if (ladder?.crossed) markHeld(verdict, ladder);
       if (trustAt >= 0) verdict.shadow = isShadow || (isTrusted && !verdict.allowed);
     }
   }
   return verdicts;
+}
+
+/** Not merely refused, as everything may be while the store is out of reach. */
+function isHeld({ allowed, heldUntil }: Verdict): boolean {
+  return !allowed && heldUntil !== undefined;
 }
 
 /** The hit that made a hold begin is refused for as long as the hold lasts. */
@@ -116,11 +121,12 @@ export interface Settlement {
 
 export function settlement(questions: Questions, answers: readonly Verdict[], outcome: Outcome): Settlement {
   const settled: Settlement = { refunds: [], forgets: [], trusts: [] };
-  const isSuccess = outcome.status !== undefined && outcome.status < 400;
   const { checks } = questions;
   for (const question of questions.asked) {
     const { rule, from, to, ladderAt, trustAt, isWatch } = question;
     if (isWatch) continue;
+    const isKept = countsAs(rule, outcome);
+    const isSuccess = succeeded(rule, outcome, isKept);
     if (isSuccess && rule.trust !== undefined && trustAt >= 0) {
       settled.trusts.push({
         rule: rule.trust.rule,
@@ -132,7 +138,6 @@ export function settlement(questions: Questions, answers: readonly Verdict[], ou
       settled.forgets.push(...checks.slice(from, to).filter((_, i) => from + i !== trustAt));
       continue;
     }
-    const isKept = countsAs(rule, outcome);
     for (let i = from; i < to; i++) {
       const check = checks[i] as Check;
       if (i === ladderAt || i === trustAt) continue;
@@ -140,6 +145,12 @@ export function settlement(questions: Questions, answers: readonly Verdict[], ou
     }
   }
   return settled;
+}
+
+/** A rule with a function of its own knows better what a failure is. */
+function succeeded({ options }: Rule, { status }: Outcome, isCounted: boolean): boolean {
+  if (status === undefined) return false;
+  return typeof options.count === "function" ? !isCounted : status < 400;
 }
 
 /** What the app's function can not tell counts. */
@@ -152,12 +163,16 @@ function countsAs({ counts }: Rule, outcome: Outcome): boolean {
   }
 }
 
-/** Every charge of a whole request, to be given back. */
+/** Every charge of a request that is refused after all, to be given back: all but what a refused one weighs. */
 export function chargesOf({ checks, asked }: Questions, answers: readonly Verdict[]): Charge[] {
   const charges: Charge[] = [];
-  for (const { from, to, ladderAt } of asked) {
-    for (let i = from; i < to; i++)
-      if (i !== ladderAt) addCharge(charges, checks[i] as Check, answers[i] as Verdict);
+  for (const { from, to, ladderAt, trustAt } of asked) {
+    for (let i = from; i < to; i++) {
+      const check = checks[i] as Check;
+      const share = 1 - check.limit.refusedWeight;
+      if (i === ladderAt || i === trustAt || share <= 0) continue;
+      addCharge(charges, { ...check, cost: costOf(check) * share }, answers[i] as Verdict);
+    }
   }
   return charges;
 }

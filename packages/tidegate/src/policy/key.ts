@@ -47,16 +47,20 @@ function compileFact(fact: Fact, form: Form, path: string): KeyMaker {
   if (known !== undefined) return known;
   if (fact === "standard") return (request) => standardOf(request, form);
   if (fact === "broad") return (request) => broadOf(request, form);
-  const [kind, name] = typeof fact === "string" ? split(fact) : [];
-  if (kind === "header" && name) return headerFact(name);
-  if (kind === "cookie" && name) return ({ subject }) => secret(cookieOf(subject, name));
+  const [kind, name = ""] = typeof fact === "string" ? split(fact) : [];
+  // As RFC 9110 spells tokens.
+  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) throw notAKey(fact, path);
+  if (kind === "header") return headerFact(name);
+  if (kind === "cookie") return ({ subject }) => secret(cookieOf(subject, name));
   throw notAKey(fact, path);
 }
 
-/** Where the app's function throws the address is counted: a request that breaks it must not pass by all rules. */
+/** Where the app's function throws, or answers what can be no key, the address is counted: such a request must not pass by all rules. */
 function ownFact(fact: (subject: Subject) => unknown, { subject, client }: Request): string | undefined {
   try {
-    return asKey(fact(subject));
+    const told = fact(subject);
+    // A promise or an object is no key, and not "nobody" either.
+    return typeof told === "object" && told !== null ? client.ip : asKey(told);
   } catch (error) {
     if (error instanceof MissingFact) throw error;
     return client.ip;

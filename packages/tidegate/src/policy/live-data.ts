@@ -3,6 +3,7 @@ import type { CustomerRecord, Directory, ListName } from "../directory.js";
 import { parseDuration } from "../duration.js";
 import { ConfigError, shown } from "../errors.js";
 import type { AddressList, Customers } from "../gate.js";
+import { rejectUnknownOptions } from "../limit.js";
 import { blockText, parseAddress, parseBlock } from "./identity/address.js";
 import type { Mirror } from "./lists/mirror.js";
 import { notAnAddress } from "./policy.js";
@@ -13,7 +14,9 @@ const aWeek = 604_800_000;
 /** A list as people change it. What is written holds here at once, and elsewhere as soon as the directory tells. */
 export function liveList(list: ListName, directory: Directory, mirror: Mirror, clock: Clock): AddressList {
   return {
-    async add(address, { who, why, for: duration } = {}) {
+    async add(address, options = {}) {
+      rejectUnknownOptions(options, ["who", "why", "for"], `${list}.add`);
+      const { who, why, for: duration } = options;
       const until =
         duration === "permanent" ? undefined : clock() + parseDuration(duration ?? aWeek, `${list}.add.for`);
       const entry = {
@@ -46,6 +49,14 @@ export function liveList(list: ListName, directory: Directory, mirror: Mirror, c
 function canonical(address: string, list: ListName): string {
   const block = typeof address === "string" ? parseBlock(address) : undefined;
   if (block === undefined) throw notAnAddress(address, list);
+  if (block.prefix === 0) {
+    throw new ConfigError(
+      "TG_LIST_EVERYONE",
+      list,
+      `${shown(address)} is everyone.`,
+      'To let everyone pass set the policy\'s mode to "off".',
+    );
+  }
   return blockText(block.address, block.prefix);
 }
 
@@ -97,7 +108,7 @@ function parseOverrides(limits: Readonly<Record<number, number>>): ReadonlyMap<n
       const seconds = Number(text);
       if (!(Number.isInteger(seconds) && seconds >= 1 && seconds <= 315_360_000))
         throw badOverride(text, "a window in whole seconds");
-      if (!(Number.isInteger(limit) && limit >= 0)) throw badOverride(limit, "a limit");
+      if (!(Number.isSafeInteger(limit) && limit >= 0)) throw badOverride(limit, "a limit");
       return [seconds, limit];
     }),
   );

@@ -1,5 +1,6 @@
 import type { Duration, RateText } from "../duration.js";
 import { rejectUnknownOptions } from "../limit.js";
+import type { Outcome } from "../subject.js";
 import type { Match, RuleOptions } from "./rule-options.js";
 
 export interface LoginOptions {
@@ -13,6 +14,8 @@ export interface LoginOptions {
   ip?: readonly RateText[];
   /** Failures on one account from addresses it never logged in from. */
   account?: readonly RateText[];
+  /** Which answers are failed logins. Default: those with a status of 400 or more; where a failure is a redirect, say so here. */
+  failed?: (outcome: Outcome) => boolean;
   /** How long an address counts as the account's own after a login. Default `"30d"`. */
   trustFor?: Duration;
 }
@@ -26,16 +29,21 @@ export interface LoginOptions {
  * The app says which account is tried: `identify: (req) => ({ account: req.body.email })`.
  */
 export function loginRules(options: LoginOptions = {}): RuleOptions[] {
-  rejectUnknownOptions(options, ["only", "name", "pair", "ip", "account", "trustFor"], "loginRules");
+  rejectUnknownOptions(
+    options,
+    ["only", "name", "pair", "ip", "account", "failed", "trustFor"],
+    "loginRules",
+  );
   const {
     only = { method: "POST", path: "/login" },
     name = "login",
     pair = ["3 per 10s", "5 per 1m", "10 per 10m", "20 per 1h"],
     ip = ["20 per 1m", "50 per 10m", "100 per 1h"],
     account = ["50 per 10m", "100 per 1h"],
+    failed = "failures" as const,
     trustFor = "30d",
   } = options;
-  const failures = { only, count: "failures" } as const;
+  const failures: Pick<RuleOptions, "only" | "count"> = { only, count: failed };
   return [
     { ...failures, name: `${name}/pair`, by: ["ip", "account"], limits: pair, clearOnSuccess: true },
     { ...failures, name: `${name}/ip`, by: "ip", limits: ip },
@@ -44,6 +52,8 @@ export function loginRules(options: LoginOptions = {}): RuleOptions[] {
       name: `${name}/account`,
       by: "account",
       limits: account,
+      // What strangers do to an account is not to be read off by strangers.
+      expose: false,
       trust: { by: ["ip", "account"], for: trustFor },
     },
   ];

@@ -1,12 +1,13 @@
+import { mostChecks } from "../check.js";
 import { ConfigError, shown } from "../errors.js";
 import type { Policy, Warning } from "../gate.js";
-import type { Limit } from "../limit.js";
-import { rejectUnknownOptions } from "../limit.js";
+import { type Limit, rejectUnknownOptions } from "../limit.js";
+import { isLeaseLimit } from "../limiter.js";
 import { advice } from "./advice.js";
 import { blockText, parseBlock } from "./identity/address.js";
 import { type AddressSet, addressSet } from "./lists/address-set.js";
 import { compileRules, type Rule, type RuleTerms } from "./rules.js";
-import { compileTiers, type Tiers } from "./tiers.js";
+import { compileTiers, mostOverrides, type Tiers } from "./tiers.js";
 
 /** A policy ready to judge. It never changes: `update` puts another in its place. */
 export interface CompiledPolicy {
@@ -31,7 +32,7 @@ export const policyOptions: readonly string[] = [
   "blocklist",
 ];
 
-export interface PolicyTerms extends RuleTerms {
+export interface PolicyTerms extends Omit<RuleTerms, "tiersLease"> {
   readonly warn: (warning: Warning) => void;
   /** Throws for a limit the store can not keep. */
   readonly accept: (limit: Limit) => void;
@@ -47,7 +48,6 @@ export function compilePolicy(policy: Policy, terms: PolicyTerms): CompiledPolic
       'Use "enforce", "shadow" or "off".',
     );
   }
-  const rules = compileRules(policy.rules, terms);
   const tiers = compileTiers({
     tiers: policy.tiers,
     defaultTier: policy.defaultTier,
@@ -58,15 +58,21 @@ export function compilePolicy(policy: Policy, terms: PolicyTerms): CompiledPolic
         help: "The default tier holds for such customers. Name the tier in the policy, or correct the record.",
       }),
   });
+  const tiersLease = tiers.all.some(isLeaseLimit);
+  const rules = compileRules(policy.rules, { ...terms, tiersLease });
   const usesTiers = rules.some(({ levels }) => levels === undefined);
   if (usesTiers && tiers.names.length === 0) throw noTiers(rules);
-  for (const limit of tiers.all) terms.accept(limit);
+  for (const limit of tiers.all) {
+    terms.accept(limit);
+    if (tiersLease) limit.ledger?.validate?.(1, "lease");
+  }
+  validateSize(rules, tiers);
   for (const { levels, ladder } of rules) {
     for (const { limit } of levels ?? []) terms.accept(limit);
     if (ladder !== undefined) terms.accept(ladder.limit);
   }
   const compiled: CompiledPolicy = {
-    source: policy,
+    source: sourceOf(policy),
     isOff: mode === "off",
     isShadow: mode === "shadow",
     rules,
@@ -78,6 +84,28 @@ export function compilePolicy(policy: Policy, terms: PolicyTerms): CompiledPolic
   };
   for (const warning of advice(compiled)) terms.warn(warning);
   return compiled;
+}
+
+/** The policy alone, of options that may say more. */
+function sourceOf(policy: Policy): Policy {
+  const own = Object.entries(policy).filter(([name]) => policyOptions.includes(name));
+  return Object.fromEntries(own) as unknown as Policy;
+}
+
+/** One decision asks about so many limits at most, and a crowd is asked about beside the client itself. */
+function validateSize(rules: readonly Rule[], { longest }: Tiers): void {
+  let checks = 0;
+  for (const { levels, isForgeable, ladder, trust } of rules) {
+    const own = levels?.length ?? Math.max(longest, mostOverrides);
+    checks += own * (isForgeable ? 2 : 1) + (ladder ? 1 : 0) + (trust ? 1 : 0);
+  }
+  if (checks <= mostChecks) return;
+  throw new ConfigError(
+    "TG_POLICY_LARGE",
+    "rules",
+    `one request could raise ${checks} questions, and ${mostChecks} are the most.`,
+    `Use fewer rules or limits; keys a client can make up count twice, rules by tier ${mostOverrides}.`,
+  );
 }
 
 export function validatePolicyOptions(policy: Policy): void {

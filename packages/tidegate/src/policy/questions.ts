@@ -89,11 +89,12 @@ export class Questions {
   #ask(rule: Rule, key: string, applies: boolean): void {
     const from = this.checks.length;
     const isShadow = rule.isShadow || this.#policy.isShadow;
-    const counting = { as: rule.name, key, cost: this.#costOf(rule), shadow: isShadow };
+    const levels = applies ? this.#levelsOf(rule) : noLevels;
+    const counting = { as: rule.name, key, cost: this.#costOf(rule, levels), shadow: isShadow };
     const trusted = applies ? rule.trust?.keyOf(this.#request) : undefined;
     // Where trust may spare the request, the rule's word is weighed when the store has said whether it does.
     if (trusted !== undefined) counting.shadow = true;
-    if (applies) for (const level of this.#levelsOf(rule)) this.#check(rule, counting, level);
+    for (const level of levels) this.#check(rule, counting, level);
     const ladderAt = isShadow || trusted !== undefined ? -1 : this.#askLadder(rule, counting);
     const trustAt = trusted === undefined ? -1 : this.#askTrust(rule.trust as Trust, trusted);
     const to = this.checks.length;
@@ -106,11 +107,12 @@ export class Questions {
    * not asked about those, nor held.
    */
   #askCrowd(rule: Rule, key: string): void {
-    const as = `${rule.name} crowd`;
+    const as = crowdOf(rule.name);
     const from = this.checks.length;
     const isShadow = rule.isShadow || this.#policy.isShadow;
-    const counting = { as, key: this.#request.client.network, cost: this.#costOf(rule), shadow: isShadow };
     const levels = this.#levelsOf(rule);
+    const cost = this.#costOf(rule, levels);
+    const counting = { as, key: this.#request.client.network, cost, shadow: isShadow };
     for (const level of levels) this.#check(rule, counting, level);
     const to = this.checks.length;
     const own = { ...counting, as: rule.name, key };
@@ -133,8 +135,10 @@ export class Questions {
     return rule.levels ?? this.#policy.tiers.of(this.#record);
   }
 
-  #costOf({ cost }: Rule): number {
-    return typeof cost === "number" ? cost : usableCost(cost, this.#request.subject);
+  /** What can not be charged to all of them weighs 1: a request must not pass by a rule for its odd weight. */
+  #costOf({ cost }: Rule, levels: readonly Level[]): number {
+    const asked = typeof cost === "number" ? cost : usableCost(cost, this.#request.subject);
+    return asked === 1 || canCharge(levels, asked) ? asked : 1;
   }
 
   #askLadder(rule: Rule, counting: Counting): number {
@@ -169,6 +173,22 @@ interface Counting {
   readonly key: string;
   readonly cost: number;
   readonly shadow: boolean;
+}
+
+const noLevels: readonly Level[] = [];
+
+/** Under which name a rule counts what an address block brings beyond its share. */
+export function crowdOf(rule: string): string {
+  return `${rule} crowd`;
+}
+
+function canCharge(levels: readonly Level[], cost: number): boolean {
+  try {
+    for (const { limit } of levels) limit.ledger?.validate?.(cost, undefined);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** The app's own function may answer anything, and throw; what is no cost weighs 1. */

@@ -1,3 +1,4 @@
+import { shown } from "../errors.js";
 import type { Subject } from "../subject.js";
 import type { Client } from "./client.js";
 import { pathReadings } from "./matching/path.js";
@@ -30,26 +31,43 @@ export class ReceivedRequest implements Request {
   }
 }
 
+export function validateSubject(subject: unknown): void {
+  if (typeof subject === "object" && subject !== null) return;
+  throw new TypeError(
+    `subject: ${shown(subject)} is not a request. Give { ip, method, host, path, header(name) }.`,
+  );
+}
+
+/** A subject of which some facts may be missing, as a GET of `/`. */
+export function wholeSubject(subject: Partial<Subject>): Subject {
+  validateSubject(subject);
+  const { method, host, path, header, ip } = subject;
+  if ([method, host, path, header, ip].every((fact) => fact !== undefined)) return subject as Subject;
+  return { ip: "", method: "GET", host: "", path: "/", header: () => undefined, ...subject };
+}
+
 /** Thrown when a key needs a fact that was not given. */
 export class MissingFact extends Error {}
 
 /** A request of which only some facts are known. Asking for another throws `MissingFact`. */
 export function partialRequest(facts: Partial<Subject>, tell: (ip: string) => Client): Request {
-  const known = new Map(Object.entries(facts));
-  if (typeof facts.header === "function") known.set("header", facts.header.bind(facts));
   const subject = new Proxy(
     {},
     {
       get(_, name) {
-        if (typeof name !== "string" || !known.has(name)) throw new MissingFact(String(name));
-        return known.get(name);
+        if (!(name in facts)) throw new MissingFact(String(name));
+        const fact = facts[name as keyof Subject];
+        return typeof fact === "function" ? fact.bind(facts) : fact;
       },
     },
   ) as Subject;
   return {
     subject,
     get client() {
-      return tell(subject.ip);
+      const client = tell(subject.ip);
+      // Those whose address can not be read share a key, which is nobody's to clear.
+      if (client.address === undefined) throw new MissingFact("ip");
+      return client;
     },
     get readings() {
       return pathReadings(subject.path);

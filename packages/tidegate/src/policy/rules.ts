@@ -41,6 +41,8 @@ export interface Rule {
 export interface RuleTerms {
   readonly fingerprint: "sha256" | "seed";
   readonly canFinish: boolean;
+  /** Some tier has a limit on what happens at the same time. */
+  readonly tiersLease: boolean;
 }
 
 const known = [
@@ -94,7 +96,7 @@ function compileRule(options: RuleOptions, path: string, terms: RuleTerms): Rule
   const mode = oneOf(options.mode, ["enforce", "shadow", "off"], `${where}.mode`);
   const levels = parseLimits(options, where);
   const counts = parseCount(options.count, `${where}.count`);
-  const leases = levels?.some(({ limit }) => isLeaseLimit(limit)) ?? false;
+  const leases = levels?.some(({ limit }) => isLeaseLimit(limit)) ?? terms.tiersLease;
   if (leases) for (const { limit } of levels ?? []) limit.ledger?.validate?.(1, "lease");
   const rule: Rule = {
     name: options.name,
@@ -117,6 +119,7 @@ function compileRule(options: RuleOptions, path: string, terms: RuleTerms): Rule
     onStoreFailure: parseFailure(options.onStoreFailure, `${where}.onStoreFailure`),
   };
   if (!terms.canFinish && needsOutcome(rule)) throw needsFinish(where);
+  validateTogether(rule, where);
   return rule;
 }
 
@@ -188,6 +191,36 @@ function oneOf<const T extends string>(given: T | undefined, choices: readonly [
     `${shown(given)} is not a choice.`,
     `Use ${choices.map((choice) => shown(choice)).join(", ")}.`,
   );
+}
+
+/** Options that can not stand together, a cost no limit of the rule takes, names that are the gate's own. */
+function validateTogether({ name, cost, levels, ladder, trust, maxDelayMs }: Rule, where: string): void {
+  if (/ (?:crowd|trusts)$/.test(name)) {
+    throw new ConfigError(
+      "TG_NAME",
+      `${where}.name`,
+      'names ending in " crowd" or " trusts" are the gate\'s own.',
+      "Choose another.",
+    );
+  }
+  if (ladder !== undefined && (trust !== undefined || maxDelayMs > 0)) {
+    throw new ConfigError(
+      "TG_HOLD",
+      `${where}.hold`,
+      "a rule that holds can neither trust nor delay.",
+      "Make two rules of it.",
+    );
+  }
+  if (trust !== undefined && maxDelayMs > 0) {
+    throw new ConfigError(
+      "TG_DELAY",
+      `${where}.action`,
+      "a rule that trusts can not delay.",
+      "Make two rules of it.",
+    );
+  }
+  if (typeof cost === "number")
+    for (const { limit } of levels ?? []) limit.ledger?.validate?.(cost, undefined);
 }
 
 /** Whether anything is left to do when a request ends. */

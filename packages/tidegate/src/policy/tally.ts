@@ -29,14 +29,18 @@ export class Tally {
     this.#byReason[reason]++;
     // A rule's verdicts stand together: it judged once and refused once, however many limits it has.
     for (let i = 0; i < verdicts.length; ) {
-      const { rule, shadow } = verdicts[i] as Verdict;
+      const { rule } = verdicts[i] as Verdict;
       let refuses = false;
-      for (; i < verdicts.length && (verdicts[i] as Verdict).rule === rule; i++)
-        refuses ||= !(verdicts[i] as Verdict).allowed;
+      let refusesInShadow = false;
+      for (; i < verdicts.length && (verdicts[i] as Verdict).rule === rule; i++) {
+        const { allowed, shadow } = verdicts[i] as Verdict;
+        if (!allowed && shadow) refusesInShadow = true;
+        else if (!allowed) refuses = true;
+      }
       const counts = this.#ofRule(rule);
       counts.judged++;
-      if (refuses && shadow) counts.shadowRefused++;
-      else if (refuses) counts.refused++;
+      if (refuses) counts.refused++;
+      else if (refusesInShadow) counts.shadowRefused++;
     }
   }
 

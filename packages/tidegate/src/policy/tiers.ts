@@ -22,6 +22,8 @@ export interface Tiers {
   of(record: CustomerRecord | undefined): readonly Level[];
   /** Every limit of every tier. */
   readonly all: readonly Limit[];
+  /** How many limits the longest tier has. */
+  readonly longest: number;
 }
 
 /** What an override's levels are called, in the place of a tier. */
@@ -63,6 +65,7 @@ export function compileTiers({ tiers = {}, defaultTier, onUnknown }: TierTerms):
 
   return {
     names,
+    longest: Math.max(0, ...[...byName.values()].map((levels) => levels.length)),
     all: [...byName.values()].flatMap((levels) => levels.map(({ limit }) => limit)),
     of(record) {
       if (record === undefined) return fallback;
@@ -75,13 +78,17 @@ export function compileTiers({ tiers = {}, defaultTier, onUnknown }: TierTerms):
   };
 }
 
-const mostOverrides = 32;
+export const mostOverrides = 12;
 const tenYears = 315_360_000;
 
 /** A directory may hold anything. */
 function isUsable([seconds, limit]: readonly [number, number]): boolean {
   return (
-    Number.isInteger(seconds) && seconds >= 1 && seconds <= tenYears && Number.isInteger(limit) && limit >= 0
+    Number.isInteger(seconds) &&
+    seconds >= 1 &&
+    seconds <= tenYears &&
+    Number.isSafeInteger(limit) &&
+    limit >= 0
   );
 }
 

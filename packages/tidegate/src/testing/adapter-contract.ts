@@ -1,8 +1,10 @@
 import { once } from "node:events";
 import type { Decision } from "../decision.js";
+import type { RateText } from "../duration.js";
 import type { Gate, GateOptions, Warning } from "../gate.js";
 import type { MountOptions } from "../http/mount-options.js";
-import { createGate, memoryStore } from "../index.js";
+import { createGate, fixedWindow, memoryStore } from "../index.js";
+import type { Limit } from "../limit.js";
 import type { Store } from "../store.js";
 import type { Outcome, Subject } from "../subject.js";
 import { type Asked, ask, oneConnection, open, type Told } from "./ask.js";
@@ -74,12 +76,12 @@ export function adapterContract(
         expect({ status, body }).toEqual({ status: 200, body: "Hello World!" });
         expect(headers).toMatchObject({
           "content-type": expect.stringContaining("text/plain"),
-          "ratelimit-policy": '"requests/60";q=2;w=60',
-          ratelimit: '"requests/60";r=1;t=40',
+          "ratelimit-policy": '"requests (2 per minute)/60";q=2;w=60',
+          ratelimit: '"requests (2 per minute)/60";r=1;t=40',
         });
         expect(headers).not.toHaveProperty("retry-after");
         expect(headers).not.toHaveProperty("tidegate-decision");
-        expect((await get()).headers.ratelimit).toBe('"requests/60";r=0;t=40');
+        expect((await get()).headers.ratelimit).toBe('"requests (2 per minute)/60";r=0;t=40');
       });
 
       it("names every level of every rule that applies", async () => {
@@ -167,9 +169,11 @@ export function adapterContract(
         expect(await get({ method: "HEAD" })).toMatchObject({
           status: 200,
           body: "",
-          headers: { ratelimit: '"requests/60";r=1;t=40' },
+          headers: { ratelimit: '"requests (2 per minute)/60";r=1;t=40' },
         });
-        expect((await get({ method: "OPTIONS" })).headers.ratelimit).toBe('"requests/60";r=0;t=40');
+        expect((await get({ method: "OPTIONS" })).headers.ratelimit).toBe(
+          '"requests (2 per minute)/60";r=0;t=40',
+        );
         expect((await get()).status).toBe(429);
       });
     });
@@ -193,8 +197,8 @@ export function adapterContract(
           "cache-control": "no-store",
           vary: "Accept",
           "retry-after": "40",
-          "ratelimit-policy": '"requests/60";q=2;w=60',
-          ratelimit: '"requests/60";r=0;t=40',
+          "ratelimit-policy": '"requests (2 per minute)/60";q=2;w=60',
+          ratelimit: '"requests (2 per minute)/60";r=0;t=40',
         });
         expect(JSON.parse(body)).toEqual({
           type: "https://iana.org/assignments/http-problem-types#quota-exceeded",
@@ -203,8 +207,8 @@ export function adapterContract(
           detail: "Too many requests. Try again in 40 seconds.",
           decision: headers["tidegate-decision"],
           retryAfterMs: 40_000,
-          rule: "requests/60",
-          "violated-policies": ["requests/60"],
+          rule: "requests (2 per minute)/60",
+          "violated-policies": ["requests (2 per minute)/60"],
         });
       });
 
@@ -426,6 +430,17 @@ export function adapterContract(
         expect(onWarning).toHaveBeenCalledTimes(1);
       });
 
+      it.each<unknown>(["joe", { userId: "joe" }])(
+        "says once that identify can not answer %j",
+        async (odd) => {
+          const onWarning = vi.fn<(warning: Warning) => void>();
+          const identify = () => odd as { user: string };
+          const { get } = await serving({ ...byCustomer(), identify, onWarning });
+          expect([(await get()).status, (await get()).status]).toEqual([200, 200]);
+          expect(onWarning.mock.calls.map(([{ code }]) => code)).toEqual(["TG_HTTP_FAILED"]);
+        },
+      );
+
       it("takes a basic-auth name for a claimed account, never for a user", async () => {
         const { get } = await serving(
           still({
@@ -646,6 +661,18 @@ export function adapterContract(
         expect(onWarning.mock.calls.map(([{ code }]) => code)).toEqual(["TG_MOUNTED_TWICE"]);
       });
 
+      it.each<[string, Limit | RateText, Limit | RateText]>([
+        ["texts", "2 per minute", "3 per minute"],
+        ["limits", fixedWindow({ limit: 2, window: "1m" }), fixedWindow({ limit: 3, window: "1m" })],
+      ])("counts mounts of different %s apart, also in one store", async (_, outer, inner) => {
+        const { store } = twoPerMinute();
+        const { get } = await serving([
+          { limit: outer, store },
+          { limit: inner, store },
+        ]);
+        expect([await get(), await get(), await get()].map(({ status }) => status)).toEqual([200, 200, 429]);
+      });
+
       it("tells the limits of both when two gates are passed", async () => {
         const { get } = await serving([
           still({ rules: [{ name: "outer", by: "ip", limits: ["9 per minute"] }] }),
@@ -666,11 +693,28 @@ export function adapterContract(
         expect(onWarning.mock.calls.map(([{ code }]) => code)).toEqual(["TG_HTTP_FAILED"]);
       });
 
+      it("answers as usual when onWarning throws", async () => {
+        const log = vi.spyOn(console, "error").mockImplementation(() => {});
+        const onWarning = () => {
+          throw new Error("no logger");
+        };
+        const { get } = await serving({ ...twoPerMinute(), onWarning });
+        expect((await get({ headers: { "x-forwarded-for": "203.0.113.1" } })).status).toBe(200);
+        expect((await get()).headers.ratelimit).toBe('"requests (2 per minute)/60";r=0;t=40');
+        expect(log).toHaveBeenCalledTimes(1);
+        log.mockRestore();
+      });
+
       it.each([
         ["an unknown option", { limit: "1 per minute", limti: 1 }, "TG_OPTION_UNKNOWN"],
         ["nothing to limit", { headers: false }, "TG_MOUNT"],
-        ["rules beside a gate", { gate: createGate(loosest), rules: [] }, "TG_OPTION_UNKNOWN"],
+        ["rules beside a gate", { gate: createGate(loosest), rules: [] }, "TG_MOUNT"],
+        ["a limit beside rules", { ...loosest, limit: "1 per minute" }, "TG_MOUNT"],
+        ["a request in place of options", { method: "GET", headers: {} }, "TG_MOUNT"],
+        ["an identify that is no function", { limit: "1 per minute", identify: "user" }, "TG_HOOK"],
+        ["a refuse that is no function", { limit: "1 per minute", refuse: { status: 420 } }, "TG_HOOK"],
         ["no gate", { gate: {} }, "TG_MOUNT"],
+        ["a limit that is none", { limit: "5 per minüte", store: memoryStore() }, "TG_RATE"],
         ["a status that does not refuse", { limit: "1 per minute", status: 200 }, "TG_STATUS"],
         ["headers of no form", { limit: "1 per minute", headers: "draft-12" }, "TG_HEADERS"],
         ["a proxy that is none", { limit: "1 per minute", trustedProxies: true }, "TG_TRUSTED_PROXIES"],

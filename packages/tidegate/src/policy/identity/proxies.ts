@@ -82,13 +82,20 @@ export function clientResolver(options: ProxyOptions = {}): ClientResolver {
   }
 
   function suspects(peer: string | undefined, header: HeaderOf): Warning | undefined {
+    if (peer === undefined) return unknownPeer;
     if (trusted.length > 0) return undefined;
     const name = telling.find((each) => header(each) !== undefined);
-    return name === undefined ? undefined : untrusted(name, peer ?? "an unknown peer");
+    return name === undefined ? undefined : untrusted(name, peer);
   }
 
   return Object.assign(resolve, { suspects });
 }
+
+const unknownPeer: Warning = {
+  code: "TG_PEER_UNKNOWN",
+  message: "Requests come of which nobody says from where, so all are counted as one client.",
+  help: "With a fetch handler give clientIp: (request, ...args) => address, or hand on what the runtime gives beside the request. Behind a unix socket count by something else.",
+};
 
 function untrusted(header: string, peer: string): Warning {
   return {

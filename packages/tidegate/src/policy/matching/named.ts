@@ -74,9 +74,22 @@ function listed<T>(list: readonly T[], where: string): readonly T[] {
   );
 }
 
+/** Those node:http takes: another would match nothing, and most likely is a slip. */
+const methods = new Set(
+  (
+    "ACL BIND CHECKOUT CONNECT COPY DELETE GET HEAD LINK LOCK M-SEARCH MERGE MKACTIVITY MKCALENDAR MKCOL MOVE NOTIFY OPTIONS PATCH POST " +
+    "PROPFIND PROPPATCH PURGE PUT QUERY REBIND REPORT SEARCH SOURCE SUBSCRIBE TRACE UNBIND UNLINK UNLOCK UNSUBSCRIBE"
+  ).split(" "),
+);
+
 function methodName(text: string, where: string): string {
-  if (typeof text === "string" && /^[A-Za-z][A-Za-z_-]*$/.test(text)) return text.toUpperCase();
-  throw misfit(text, where, 'Write a method such as "POST".');
+  const method = typeof text === "string" ? text.toUpperCase() : "";
+  if (methods.has(method)) return method;
+  throw misfit(
+    text,
+    where,
+    'Write a method of HTTP such as "POST"; for one of your own use a function of the subject.',
+  );
 }
 
 function pathPattern(text: string, where: string): PathPattern {
