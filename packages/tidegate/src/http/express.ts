@@ -4,7 +4,7 @@ import type { Gate } from "../gate.js";
 import { mount } from "./mount.js";
 import type { MountOptions } from "./mount-options.js";
 import { NodeVisit } from "./node-visit.js";
-import { noted } from "./visit.js";
+import { goOn, noted } from "./visit.js";
 
 /** What Express 4 and 5 and Connect take. */
 export interface Middleware<Request> {
@@ -23,9 +23,7 @@ export function tidegate<Request extends IncomingMessage = IncomingMessage>(
     const { originalUrl = req.url } = req as { originalUrl?: string };
     const visit = new NodeVisit(req, req, res, originalUrl);
     visit.subject.ignoresCase = ignoresCase(req);
-    enter(req, visit).then((isLetIn) => {
-      if (isLetIn) next();
-    }, next);
+    goOn(enter(req, visit), next);
   }
 
   return Object.assign(tidegateMiddleware, { gate });

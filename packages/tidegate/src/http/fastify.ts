@@ -3,7 +3,7 @@ import type { Decision } from "../decision.js";
 import { type RouteOptions, routeMounts } from "./fastify-routes.js";
 import { FastifyVisit } from "./fastify-visit.js";
 import type { MountOptions } from "./mount-options.js";
-import { noted } from "./visit.js";
+import { goOn, noted } from "./visit.js";
 
 export type FastifyOptions = MountOptions<FastifyRequest> & {
   /** When requests are judged. Default `"onRequest"`, before anything is parsed; later ones know users and bodies. */
@@ -54,9 +54,7 @@ function addHooks(fastify: FastifyInstance, options: FastifyOptions): void {
   fastify.addHook(hook as "onRequest", function tidegateHook(request, reply, next) {
     const mounted = mountOf(request.routeOptions);
     if (mounted === undefined) return next();
-    mounted.enter(request.raw, new FastifyVisit(request, reply)).then((isLetIn) => {
-      if (isLetIn) next();
-    }, next);
+    goOn(mounted.enter(request.raw, new FastifyVisit(request, reply)), next);
   });
 }
 

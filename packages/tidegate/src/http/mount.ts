@@ -1,5 +1,7 @@
+import { decideAtOnce } from "../assemble-gate.js";
 import type { Decision } from "../decision.js";
 import type { Gate } from "../gate.js";
+import { isPromise } from "../guard.js";
 import { clientResolver } from "../policy/identity/proxies.js";
 import { type Header, limitHeaders } from "./headers.js";
 import { watchMisuse } from "./misuse.js";
@@ -11,7 +13,7 @@ import { noteVisit, type Visit } from "./visit.js";
 export interface Mount<Request> {
   readonly gate: Gate;
   /** Judges a visit and writes what the client is to know. False: do not go on, it is answered, or nobody is there. */
-  enter(visited: object, visit: Visit<Request>): Promise<boolean>;
+  enter(visited: object, visit: Visit<Request>): boolean | Promise<boolean>;
 }
 
 /** What every adapter does with a request, in one place. */
@@ -22,6 +24,7 @@ export function mount<Request>(
   made: "by the app" | "by a framework" = "by the app",
 ): Mount<Request> {
   const gate = openGate(options, ownNames);
+  const decide = decideAtOnce(gate);
   const { identify, refuse } = options;
   /** Of a gate that was handed in nobody knows here: it stays open. */
   const isClosedOnFailure = "onStoreFailure" in options && options.onStoreFailure === "deny";
@@ -31,11 +34,11 @@ export function mount<Request>(
   const misuse = watchMisuse(clientOf, made === "by the app", options.onWarning);
 
   /** No more promises than needed: this is every request's way. */
-  function enter(visited: object, visit: Visit<Request>): Promise<boolean> {
-    if (visit.isOver) return Promise.resolve(false);
+  function enter(visited: object, visit: Visit<Request>): boolean | Promise<boolean> {
+    if (visit.isOver) return false;
     if (!noteVisit(visited, visit, gate)) {
       misuse.cameTwice();
-      return Promise.resolve(true);
+      return true;
     }
     const { subject } = visit;
     misuse.arrived(visit);
@@ -59,11 +62,17 @@ export function mount<Request>(
     }
   }
 
-  function judge(visit: Visit<Request>): Promise<boolean> {
-    return gate.decide(visit.subject, visit).then(
-      (decision) => conclude(visit, decision),
-      (error) => goOnWithout(visit, error),
-    );
+  function judge(visit: Visit<Request>): boolean | Promise<boolean> {
+    try {
+      const decision = decide(visit.subject, visit);
+      if (!isPromise(decision)) return conclude(visit, decision);
+      return decision.then(
+        (made) => conclude(visit, made),
+        (error) => goOnWithout(visit, error),
+      );
+    } catch (error) {
+      return goOnWithout(visit, error);
+    }
   }
 
   function conclude(visit: Visit<Request>, decision: Decision): boolean | Promise<boolean> {

@@ -2,11 +2,12 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Decision } from "../decision.js";
 import type { Gate } from "../gate.js";
+import { isPromise } from "../guard.js";
 import { mount } from "./mount.js";
 import type { MountOptions } from "./mount-options.js";
 import { NodeVisit } from "./node-visit.js";
 import { UpgradeVisit } from "./upgrade-visit.js";
-import { noted } from "./visit.js";
+import { goOn, noted } from "./visit.js";
 
 export type Handler = (req: IncomingMessage, res: ServerResponse) => unknown;
 export type UpgradeHandler = (req: IncomingMessage, socket: Duplex, head: Buffer) => unknown;
@@ -27,32 +28,34 @@ export interface Guard {
 export function tidegate(options: MountOptions<IncomingMessage>): Guard {
   const { gate, enter } = mount(options);
 
-  function judge(req: IncomingMessage, res: ServerResponse): Promise<boolean> {
+  function judge(req: IncomingMessage, res: ServerResponse): boolean | Promise<boolean> {
     return enter(req, new NodeVisit(req, req, res, req.url));
   }
 
   function wrap(handler: Handler): (req: IncomingMessage, res: ServerResponse) => void {
     return function guarded(req, res) {
-      judge(req, res)
-        .then((isLetIn) => (isLetIn ? handler(req, res) : undefined))
-        .catch((error) => answerFailure(res, error));
+      const fail = (error: unknown): void => answerFailure(res, error);
+      goOn(judge(req, res), (error) =>
+        error === undefined ? run(() => handler(req, res), fail) : fail(error),
+      );
     };
   }
 
   function guard(handler: Handler): (req: IncomingMessage, res: ServerResponse) => void;
   function guard(req: IncomingMessage, res: ServerResponse): Promise<boolean>;
   function guard(first: Handler | IncomingMessage, res?: ServerResponse): unknown {
-    return typeof first === "function" ? wrap(first) : judge(first, res as ServerResponse);
+    return typeof first === "function" ? wrap(first) : Promise.resolve(judge(first, res as ServerResponse));
   }
 
   function upgrade(handler: UpgradeHandler): (req: IncomingMessage, socket: Duplex, head: Buffer) => void {
     return function guardedUpgrade(req, socket, head) {
-      enter(req, new UpgradeVisit(req, socket))
-        .then((isLetIn) => (isLetIn ? handler(req, socket, head) : undefined))
-        .catch((error) => {
-          console.error("Tidegate: an upgrade handler threw.", error);
-          socket.destroy();
-        });
+      const fail = (error: unknown): void => {
+        console.error("Tidegate: an upgrade handler threw.", error);
+        socket.destroy();
+      };
+      goOn(enter(req, new UpgradeVisit(req, socket)), (error) =>
+        error === undefined ? run(() => handler(req, socket, head), fail) : fail(error),
+      );
     };
   }
 
@@ -62,6 +65,16 @@ export function tidegate(options: MountOptions<IncomingMessage>): Guard {
 /** What the gate said of this request. */
 export function decisionOf(req: IncomingMessage): Decision | undefined {
   return noted(req);
+}
+
+/** Whether a handler throws now or later. */
+function run(handler: () => unknown, fail: (error: unknown) => void): void {
+  try {
+    const done = handler();
+    if (isPromise(done)) done.catch(fail);
+  } catch (error) {
+    fail(error);
+  }
 }
 
 function answerFailure(res: ServerResponse, error: unknown): void {

@@ -65,6 +65,17 @@ function finish(decision: Decision, status: number | undefined): void {
   });
 }
 
+/** Calls the app once its request is let in: at once where that is known at once. */
+export function goOn(isLetIn: boolean | Promise<boolean>, next: (error?: Error) => void): void {
+  if (typeof isLetIn === "boolean") {
+    if (isLetIn) next();
+    return;
+  }
+  isLetIn.then((isIn) => {
+    if (isIn) next();
+  }, next);
+}
+
 /** Notes the visit; false when this request was at this gate before. */
 export function noteVisit(visited: object, visit: Visit, gate: Gate): boolean {
   const outer = (visited as Visited)[lastVisit];
