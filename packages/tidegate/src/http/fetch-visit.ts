@@ -5,15 +5,19 @@ import { pathOf } from "./target.js";
 import { Visit } from "./visit.js";
 
 class FetchSubject extends HttpSubject {
-  readonly #headers: Headers;
+  readonly #request: Request;
 
-  constructor({ method, headers, url }: Request) {
-    super(method, headers.get("host") ?? hostOf(url), pathOf(url));
-    this.#headers = headers;
+  constructor(request: Request) {
+    super(request.method, pathOf(request.url));
+    this.#request = request;
+  }
+
+  get host(): string {
+    return this.header("host") ?? hostOf(this.#request.url);
   }
 
   header(name: string): string | undefined {
-    return this.#headers.get(name) ?? undefined;
+    return this.#request.headers.get(name) ?? undefined;
   }
 }
 

@@ -8,17 +8,16 @@ export abstract class HttpSubject implements Subject {
   user: string | undefined;
   customer: string | undefined;
   readonly method: string;
-  readonly host: string;
   readonly path: string;
   #account: string | undefined;
   #isAccountKnown = false;
 
-  constructor(method: string, host: string, path: string) {
+  constructor(method: string, path: string) {
     this.method = method;
-    this.host = host;
     this.path = path;
   }
 
+  abstract get host(): string;
   abstract header(name: string): string | undefined;
 
   /** The name the app found, else the one claimed in basic auth. */

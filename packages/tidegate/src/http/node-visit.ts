@@ -1,21 +1,27 @@
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { HttpSubject } from "./http-subject.js";
 import type { Answer } from "./refusal.js";
 import { pathOf } from "./target.js";
 import { Visit } from "./visit.js";
 
-/** The facts of a request of node:http, or of node:http2's compatibility API. */
+/**
+ * The facts of a request of node:http, or of node:http2's compatibility API. Node sorts a request's headers when they are
+ * first asked for, which costs more than a decision: rules that need none leave them alone.
+ */
 export class NodeSubject extends HttpSubject {
-  readonly #headers: IncomingHttpHeaders;
+  readonly #req: IncomingMessage;
 
   constructor(req: IncomingMessage, target: string | undefined) {
-    const { headers } = req;
-    super(req.method ?? "GET", headers.host ?? textOf(headers[":authority"]) ?? "", pathOf(target ?? "/"));
-    this.#headers = headers;
+    super(req.method ?? "GET", pathOf(target ?? "/"));
+    this.#req = req;
+  }
+
+  get host(): string {
+    return this.header("host") ?? this.header(":authority") ?? "";
   }
 
   header(name: string): string | undefined {
-    return textOf(this.#headers[name.toLowerCase()]);
+    return textOf(this.#req.headers[name.toLowerCase()]);
   }
 }
 
