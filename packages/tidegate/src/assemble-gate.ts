@@ -1,10 +1,12 @@
-import type { Charge, Check } from "./check.js";
+import { type Charge, type Check, mostChecks } from "./check.js";
 import type { Decision, Verdict } from "./decision.js";
 import type { CustomerRecord } from "./directory.js";
+import type { FailureOptions } from "./failure-options.js";
 import type { Cleared, Explanation, Gate, GateOptions } from "./gate.js";
-import { type FailureOptions, guardStore, isPromise } from "./guard.js";
+import { guardStore, isPromise } from "./guard.js";
 import { parseStore } from "./limiter.js";
 import { busiest } from "./policy/busiest.js";
+import { clearing } from "./policy/clearing.js";
 import { clientTeller } from "./policy/client.js";
 import { type Delay, delayBeforeAsking, delayBeforePassing } from "./policy/delay.js";
 import { Events, warner } from "./policy/events.js";
@@ -26,7 +28,6 @@ import { newcomerCap } from "./policy/newcomers.js";
 import { compilePolicy, validatePolicyOptions } from "./policy/policy.js";
 import { crowdOf, Questions } from "./policy/questions.js";
 import {
-  MissingFact,
   partialRequest,
   ReceivedRequest,
   type Request,
@@ -35,7 +36,6 @@ import {
 } from "./policy/request.js";
 import type { Rule } from "./policy/rules.js";
 import { Tally } from "./policy/tally.js";
-import { trustMark } from "./policy/trust.js";
 import { WaitingRoom } from "./policy/waiting-room.js";
 import type { Answer, Store } from "./store.js";
 import type { Outcome, Subject } from "./subject.js";
@@ -104,8 +104,9 @@ export function assembleGate(options: GateOptions, { openStore }: GateDefaults):
     };
   }
 
+  /** By its own name, or one under which it counts besides. */
   function ruleNamed(name: string): Rule | undefined {
-    return policy.rules.find((rule) => rule.name === name);
+    return policy.rules.find((rule) => [rule.name, crowdOf(rule.name), rule.trust?.rule].includes(name));
   }
 
   function nextId(): string {
@@ -288,43 +289,9 @@ export function assembleGate(options: GateOptions, { openStore }: GateDefaults):
 
   async function clear(facts: Partial<Subject>): Promise<Cleared> {
     validateSubject(facts);
-    const request = partialRequest(facts, tell);
-    const cleared: { rule: string; key: string }[] = [];
-    const unknown: string[] = [];
-    const checks: Check[] = [];
-    for (const rule of policy.rules) {
-      const key = keyFrom(rule, request);
-      if (key === undefined) {
-        unknown.push(rule.name);
-        continue;
-      }
-      cleared.push({ rule: rule.name, key });
-      for (const limit of limitsOf(rule)) checks.push({ rule: rule.name, key, limit });
-      checks.push(...silentChecksOf(rule, request));
-    }
-    for (let i = 0; i < checks.length; i += mostForgotten)
-      await store.forget(checks.slice(i, i + mostForgotten));
+    const { cleared, unknown, checks } = clearing(policy, partialRequest(facts, tell));
+    for (let i = 0; i < checks.length; i += mostChecks) await store.forget(checks.slice(i, i + mostChecks));
     return { cleared, unknown };
-  }
-
-  /** What a rule keeps beside its counts: whom it trusts, and what its crowd did. */
-  function silentChecksOf(rule: Rule, request: Request): Check[] {
-    const { trust } = rule;
-    const trusted = trust && keyFrom(trust, request);
-    const crowd = keyFrom({ keyOf: ({ client }) => client.network }, request);
-    return [
-      ...(trusted === undefined ? [] : [{ rule: trust?.rule as string, key: trusted, limit: trustMark }]),
-      ...(crowd === undefined
-        ? []
-        : limitsOf(rule).map((limit) => ({ rule: crowdOf(rule.name), key: crowd, limit }))),
-    ];
-  }
-
-  /** Every limit under which the rule may have counted. */
-  function limitsOf({ levels, ladder }: Rule): Check["limit"][] {
-    const limits = levels?.map(({ limit }) => limit) ?? [...policy.tiers.all];
-    if (ladder !== undefined) limits.push(ladder.limit);
-    return limits.filter((limit, i) => limits.findIndex(({ id }) => id === limit.id) === i);
   }
 
   const decide: Decide = (subject, options) => {
@@ -399,17 +366,6 @@ interface Judged {
   readonly decision: Draft;
   readonly questions: Questions;
   readonly answers: readonly Verdict[];
-}
-
-const mostForgotten = 255;
-
-function keyFrom({ keyOf }: Pick<Rule, "keyOf">, request: Request): string | undefined {
-  try {
-    return keyOf(request);
-  } catch (error) {
-    if (error instanceof MissingFact) return undefined;
-    throw error;
-  }
 }
 
 /** Sets the ids of one gate apart from another's, in this process and elsewhere. */

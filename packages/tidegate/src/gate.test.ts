@@ -758,6 +758,18 @@ describe("what must not slip through", () => {
     expect((await gate.decide(client)).allowed).toBe(true);
   });
 
+  it("in an outage a crowd goes the way of its rule", async () => {
+    const gate = createGate({
+      store: { decide: () => Promise.reject(new Error("down")) } as never,
+      onWarning: () => {},
+      newKeysPerSecond: 1,
+      rules: [{ name: "account", by: "account", limits: ["1 per hour"], onStoreFailure: "allow" }],
+    });
+    for (const account of ["a", "b", "c", "d"]) {
+      expect((await gate.decide(subjectOf("203.0.113.7", { account }))).allowed).toBe(true);
+    }
+  });
+
   it("clear lifts what the crowd did, and trust", async () => {
     const { gate } = open({
       newKeysPerSecond: 1,

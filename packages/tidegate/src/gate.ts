@@ -2,7 +2,7 @@ import type { Clock } from "./clock.js";
 import type { Decision, Verdict } from "./decision.js";
 import type { CustomerRecord, Directory, ListEntry } from "./directory.js";
 import type { Duration, RateText } from "./duration.js";
-import type { FailureOptions } from "./guard.js";
+import type { FailureOptions } from "./failure-options.js";
 import type { Limit } from "./limit.js";
 import type { RuleOptions } from "./policy/rule-options.js";
 import type { Store } from "./store.js";

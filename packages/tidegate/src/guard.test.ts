@@ -4,7 +4,8 @@ import { fixedWindow } from "./algorithms/fixed-window/fixed-window.js";
 import type { Check } from "./check.js";
 import type { Verdict } from "./decision.js";
 import { ConfigError, StoreError } from "./errors.js";
-import { type FailureOptions, guardStore } from "./guard.js";
+import type { FailureOptions } from "./failure-options.js";
+import { guardStore } from "./guard.js";
 import type { Answer, Store } from "./store.js";
 import { memoryStore } from "./stores/memory/memory-store.js";
 

@@ -1,26 +1,11 @@
+import { Breaker } from "./breaker.js";
 import type { Charge, Check } from "./check.js";
 import { costOf, levelName } from "./check.js";
 import { Deadlines } from "./deadlines.js";
 import type { Verdict } from "./decision.js";
 import { ConfigError, StoreError, shown } from "./errors.js";
-import { rejectUnknownOptions } from "./limit.js";
+import { type FailureOptions, type OnStoreFailure, parseFailureOptions } from "./failure-options.js";
 import type { Answer, Store } from "./store.js";
-
-/** What happens while the store is out of reach: count in this process, let everyone in, or no one. */
-export type OnStoreFailure = "local" | "allow" | "deny";
-
-export interface FailureOptions {
-  /** How long a decision may wait for the store. Default 100. */
-  deadlineMs?: number;
-  /** After so many failures in a row the store is left alone for a while. Default 5 and 1000. */
-  breaker?: { failures?: number; pauseMs?: number };
-  /** Default `"local"`. */
-  onStoreFailure?: OnStoreFailure;
-  /** Called when decisions begin to be made without the store, with the failure that tipped it. */
-  onDegraded?: (error: unknown) => void;
-  /** Called when the store answers again. */
-  onRecovered?: () => void;
-}
 
 export interface GuardedStore extends Omit<Store, "decideOne"> {
   /** Present when the store has it. What answers instead of the store may take its time. */
@@ -35,21 +20,13 @@ export function guardStore(
   /** A rule's own way to go on, where it has one. */
   ofRule?: (rule: string) => OnStoreFailure | undefined,
 ): GuardedStore {
-  const { deadlineMs, failures, pauseMs, onStoreFailure } = parseFailureOptions(options);
+  const failureTerms = parseFailureOptions(options);
+  const { deadlineMs, pauseMs, onStoreFailure } = failureTerms;
+  const breaker = new Breaker(failureTerms, options);
   const deadlines = new Deadlines(deadlineMs);
   const terms = { deadlineMs };
   let local: Store | undefined;
-  let failed = 0;
-  let pausedUntil = 0;
-  let isProbing = false;
   let isElsewhere = false;
-  /** It refuses to write: only an answer for which it had to write shows that it has recovered. */
-  let mustWrite = false;
-  /** Missed deadlines and answers of late: where only a part of the store is out, answers come in between. */
-  let misses = 0;
-  let hits = 0;
-  let lateUntil = 0;
-  const lateMs = pauseMs + 4 * failures * deadlineMs;
 
   function localStore(): Store {
     local ??= openLocal();
@@ -60,54 +37,13 @@ export function guardStore(
     return ofRule?.(rule) ?? onStoreFailure;
   }
 
-  function isPaused(): boolean {
-    if (failed < failures) return false;
-    if (isProbing || performance.now() < pausedUntil) return true;
-    isProbing = true;
-    return false;
-  }
-
-  function succeeded(): void {
-    const wasDegraded = failed >= failures;
-    failed = 0;
-    isProbing = false;
-    if (wasDegraded) tell(() => options.onRecovered?.());
-  }
-
-  function answered(isNoProof: boolean): void {
-    if (isNoProof) isProbing = false;
-    else succeeded();
-  }
-
-  /** One more that made its caller wait: twice as many of late as in a row open the breaker, if they are one in ten. */
-  function isLateOften(): boolean {
-    const now = performance.now();
-    if (now > lateUntil) {
-      lateUntil = now + lateMs;
-      misses = 0;
-      hits = 0;
-    }
-    misses++;
-    return misses >= 2 * failures && misses * 10 >= hits;
-  }
-
-  function fail(error: unknown): void {
-    const wasDegraded = failed >= failures;
-    failed = isLate(error) && isLateOften() ? Math.max(failed + 1, failures) : failed + 1;
-    isProbing = false;
-    mustWrite = error instanceof StoreError && error.isReadable;
-    if (failed < failures) return;
-    pausedUntil = performance.now() + pauseMs;
-    if (!wasDegraded) tell(() => options.onDegraded?.(error));
-  }
-
   /** Asks the store within the deadline. What it can not answer, `instead` does; a wrong setting is not a failure. */
   function ask<T>(
     question: () => Answer<T>,
     accept: (given: T) => T,
     instead: (error: unknown) => Answer<T>,
   ): Answer<T> {
-    if (isPaused()) return instead(paused());
+    if (breaker.isOpen()) return instead(paused());
     try {
       const answer = question();
       return isPromise(answer) ? awaitAnswer(answer, accept, instead) : accept(answer);
@@ -137,16 +73,16 @@ export function guardStore(
 
   function recover<T>(error: unknown, instead: (error: unknown) => Answer<T>): Answer<T> {
     if (error instanceof ConfigError) {
-      isProbing = false;
+      breaker.leaveOut();
       throw error;
     }
-    fail(error);
+    breaker.fail(error);
     return instead(error);
   }
 
   /** As `ask` does, and without a closure for stores that answer at once: this is every decision's way. */
   function askVerdicts(verb: "decide" | "peek", checks: readonly Check[]): Answer<Verdict[]> {
-    if (isPaused()) return withoutStore(verb, checks);
+    if (breaker.isOpen()) return withoutStore(verb, checks);
     try {
       const answer = store[verb](checks, terms);
       if (!isPromise(answer)) return acceptVerdicts(answer, checks.length, verb);
@@ -161,7 +97,7 @@ export function guardStore(
    * between, shows V8 that it is no promise: it then need not ask it for a `then`.
    */
   async function askVerdict(decideOne: NonNullable<Store["decideOne"]>, check: Check): Promise<Verdict> {
-    if (failed > 0) return only(await askVerdicts("decide", [check]));
+    if (breaker.hasFailed) return only(await askVerdicts("decide", [check]));
     try {
       const verdict = decideOne.call(store, check);
       if (hasNumbers(verdict) && typeof verdict.allowed === "boolean") return verdict;
@@ -185,8 +121,8 @@ export function guardStore(
 
   function acceptVerdicts(verdicts: Verdict[], count: number, verb: "decide" | "peek"): Verdict[] {
     if (!areVerdicts(verdicts, count)) throw strange(verdicts);
-    if (misses > 0) hits++;
-    if (failed > 0) answered(mustWrite && !(verb === "decide" && areAllAllowed(verdicts)));
+    // Only after a failure it matters what the answer proves.
+    breaker.answer(!breaker.hasFailed || (verb === "decide" && areAllAllowed(verdicts)));
     if (isElsewhere) rememberHolds(verdicts);
     return verdicts;
   }
@@ -217,7 +153,7 @@ export function guardStore(
   }
 
   function acknowledge(): void {
-    if (failed > 0) succeeded();
+    breaker.answer(true);
   }
 
   /** For acts that must be known to have happened: what the store can not do is an error. */
@@ -270,15 +206,6 @@ export function guardStore(
   };
 }
 
-/** A hook is told, not asked: what it throws changes no answer. */
-function tell(hook: () => void): void {
-  try {
-    hook();
-  } catch (error) {
-    console.error("Tidegate: onDegraded or onRecovered threw.", error);
-  }
-}
-
 function isLocal(charge: Charge): boolean {
   return charge.source === "local";
 }
@@ -310,10 +237,6 @@ function blindVerdict(check: Check, allowed: boolean, pauseMs: number): Verdict 
     at: Date.now(),
     source: "none",
   };
-}
-
-function isLate(error: unknown): boolean {
-  return error instanceof StoreError && error.code === "TG_STORE_DEADLINE";
 }
 
 function areAllAllowed(verdicts: readonly Verdict[]): boolean {
@@ -389,51 +312,4 @@ function paused(): StoreError {
       transient: true,
     },
   );
-}
-
-const failureHelp = "Write milliseconds above 0, as a number.";
-
-function parseFailureOptions(options: FailureOptions): {
-  deadlineMs: number;
-  failures: number;
-  pauseMs: number;
-  onStoreFailure: OnStoreFailure;
-} {
-  const { deadlineMs = 100, breaker = {}, onStoreFailure = "local" } = options;
-  rejectUnknownOptions(breaker, ["failures", "pauseMs"], "breaker");
-  const { failures = 5, pauseMs = 1000 } = breaker;
-  if (!(typeof deadlineMs === "number" && deadlineMs > 0 && deadlineMs <= 60_000))
-    throw new ConfigError(
-      "TG_DEADLINE",
-      "deadlineMs",
-      `${shown(deadlineMs)} is not a deadline.`,
-      `${failureHelp} At most 60000.`,
-    );
-  if (!(Number.isInteger(failures) && failures > 0))
-    throw new ConfigError(
-      "TG_BREAKER",
-      "breaker.failures",
-      `${shown(failures)} is not a number of failures.`,
-      "Write a whole number from 1.",
-    );
-  if (!(pauseMs > 0 && Number.isFinite(pauseMs)))
-    throw new ConfigError("TG_BREAKER", "breaker.pauseMs", `${shown(pauseMs)} is not a pause.`, failureHelp);
-  if (onStoreFailure !== "local" && onStoreFailure !== "allow" && onStoreFailure !== "deny") {
-    throw new ConfigError(
-      "TG_STORE_FAILURE",
-      "onStoreFailure",
-      `${shown(onStoreFailure)} is not a way to go on.`,
-      'Use "local", "allow" or "deny".',
-    );
-  }
-  for (const hook of ["onDegraded", "onRecovered"] as const) {
-    if (options[hook] !== undefined && typeof options[hook] !== "function")
-      throw new ConfigError(
-        "TG_HOOK",
-        hook,
-        `${shown(options[hook])} is not a function.`,
-        "Give a function, or leave it out.",
-      );
-  }
-  return { deadlineMs, failures, pauseMs, onStoreFailure };
 }

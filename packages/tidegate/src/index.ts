@@ -38,6 +38,7 @@ export type { Decision, Reason, Source, Verdict } from "./decision.js";
 export type { CustomerRecord, Directory, DirectoryWatcher, ListEntry, ListName } from "./directory.js";
 export type { Duration } from "./duration.js";
 export { ConfigError, StoreError, TidegateError } from "./errors.js";
+export type { FailureOptions, OnStoreFailure } from "./failure-options.js";
 export type {
   AddressList,
   BusyKey,
@@ -54,7 +55,6 @@ export type {
   RuleMetrics,
   Warning,
 } from "./gate.js";
-export type { FailureOptions, OnStoreFailure } from "./guard.js";
 export type { LeaseLimit, Ledger, Limit, Reading, Ruling } from "./limit.js";
 export type { ConsumeOptions, Lease, LeaseLimiter, Limiter, LimiterOptions, LimitLike } from "./limiter.js";
 export { type BackoffOptions, backoff } from "./policy/backoff.js";

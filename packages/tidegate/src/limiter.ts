@@ -4,7 +4,8 @@ import { Companions } from "./companions.js";
 import { spokesman, type Verdict } from "./decision.js";
 import { type Duration, parseDuration, parseRate, type RateText } from "./duration.js";
 import { ConfigError, shown } from "./errors.js";
-import { type FailureOptions, guardStore, isPromise } from "./guard.js";
+import type { FailureOptions } from "./failure-options.js";
+import { guardStore, isPromise } from "./guard.js";
 import { type LeaseLimit, type Limit, rejectUnknownOptions } from "./limit.js";
 import type { Store } from "./store.js";
 

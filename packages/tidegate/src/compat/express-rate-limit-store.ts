@@ -1,6 +1,6 @@
 import type { Verdict } from "../decision.js";
 import { ConfigError, shown } from "../errors.js";
-import type { FailureOptions } from "../guard.js";
+import type { FailureOptions } from "../failure-options.js";
 import { createLimiter, fixedWindow, memoryStore } from "../index.js";
 import { rejectUnknownOptions } from "../limit.js";
 import type { Limiter } from "../limiter.js";

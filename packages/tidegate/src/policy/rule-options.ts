@@ -1,5 +1,5 @@
 import type { Duration, RateText } from "../duration.js";
-import type { OnStoreFailure } from "../guard.js";
+import type { OnStoreFailure } from "../failure-options.js";
 import type { Limit } from "../limit.js";
 import type { Outcome, Subject } from "../subject.js";
 

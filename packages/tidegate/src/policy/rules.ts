@@ -1,7 +1,7 @@
 import { validateRuleName } from "../check.js";
 import { parseDuration } from "../duration.js";
 import { ConfigError, shown } from "../errors.js";
-import type { OnStoreFailure } from "../guard.js";
+import type { OnStoreFailure } from "../failure-options.js";
 import { type Limit, rejectUnknownOptions } from "../limit.js";
 import { isLeaseLimit, type LimitLike, parseLimitList } from "../limiter.js";
 import type { Outcome, Subject } from "../subject.js";

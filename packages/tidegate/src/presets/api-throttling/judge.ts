@@ -1,4 +1,4 @@
-import type { FailureOptions } from "../../guard.js";
+import type { FailureOptions } from "../../failure-options.js";
 import { createLimiter, fixedWindow } from "../../index.js";
 import type { Limiter } from "../../limiter.js";
 import type { Store } from "../../store.js";

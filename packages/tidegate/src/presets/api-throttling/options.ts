@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { type Clock, checkedClock, systemClock } from "../../clock.js";
 import { ConfigError, shown } from "../../errors.js";
-import type { FailureOptions } from "../../guard.js";
+import type { FailureOptions } from "../../failure-options.js";
 import { parseAmount, rejectUnknownOptions } from "../../limit.js";
 import type { Cache } from "./cache.js";
 
