@@ -27,6 +27,7 @@ export async function loadOn(server) {
     });
   await ask({ do: "open", port, sockets: SOCKETS });
   return {
+    pid: child.pid,
     flood: (ms) => ask({ do: "flood", ms }),
     pace: (ms, rate) => ask({ do: "pace", ms, rate }),
   };

@@ -1,3 +1,4 @@
+import { giveCores } from "../lib/cores.mjs";
 import { loadOn, warmUp } from "../lib/http-load.mjs";
 
 export const id = "http-latency";
@@ -17,12 +18,17 @@ async function pace(load, command, contestant, sampleMs) {
   return Number(await command("GET", RATE_KEY));
 }
 
+/** Samples are short and many, so that what disturbs one pair leaves the others alone. */
+export const turns = 8;
+const SHARE_OF_SAMPLE = 0.25;
+
 export async function setup({ make, command, contestant, sampleMs }) {
   const load = await loadOn(await make());
+  await giveCores({ server: process.pid, load: load.pid, command });
   await warmUp(load, sampleMs);
   const rate = await pace(load, command, contestant, sampleMs);
   await load.pace(sampleMs, rate);
-  return { sample: () => load.pace(sampleMs * 2, rate) };
+  return { sample: () => load.pace(sampleMs * SHARE_OF_SAMPLE, rate) };
 }
 
 export function rows({ added }) {

@@ -17,6 +17,7 @@ import {
   type Draft,
   decisionFrom,
   isRefusedAfterwards,
+  nothingToFinish,
   plainDecision,
   settlement,
 } from "./policy/judgement.js";
@@ -26,7 +27,7 @@ import { mirrorOf } from "./policy/lists/mirror.js";
 import { liveCustomers, liveList } from "./policy/live-data.js";
 import { newcomerCap } from "./policy/newcomers.js";
 import { compilePolicy, validatePolicyOptions } from "./policy/policy.js";
-import { crowdOf, Questions } from "./policy/questions.js";
+import { crowdOf, Questions, validateAsked } from "./policy/questions.js";
 import {
   partialRequest,
   ReceivedRequest,
@@ -128,33 +129,38 @@ export function assembleGate(options: GateOptions, { openStore }: GateDefaults):
     return mirror.customer(String(subject.customer));
   }
 
-  /** held and rules: one act of the store, however many rules. */
-  function judge(request: ReceivedRequest, record: CustomerRecord | undefined, id: string): Answer<Judged> {
+  /** held and rules: one act of the store, however many rules. `goOn` makes of it what is answered, with no promise more. */
+  function judge<T>(
+    request: ReceivedRequest,
+    record: CustomerRecord | undefined,
+    id: string,
+    goOn: (judged: Judged) => T,
+  ): Answer<T> {
     const questions = new Questions(policy, request, record, id).askAll(newcomers);
     if (questions.checks.length === 0) {
-      return {
-        decision: plainDecision(id, true, questions.isOff ? "off" : "no-rule"),
-        questions,
-        answers: [],
-      };
+      const decision = plainDecision(id, true, questions.isOff ? "off" : "no-rule");
+      return goOn({ decision, questions, answers: [] });
     }
     const answer = store.decide(questions.checks);
     return isPromise(answer)
-      ? answer.then((answers) => conclude(request, questions, answers, id))
-      : conclude(request, questions, answer, id);
+      ? answer.then((answers) => conclude(request, questions, answers, id, goOn))
+      : conclude(request, questions, answer, id, goOn);
   }
 
-  function conclude(
+  function conclude<T>(
     request: ReceivedRequest,
     questions: Questions,
     answers: Verdict[],
     id: string,
-  ): Answer<Judged> {
+    goOn: (judged: Judged) => T,
+  ): Answer<T> {
     const decision = decisionFrom(id, questions, answers);
     if (questions.hasSilentChecks) announceHolds(request, questions, answers);
     if (decision.allowed && questions.needsOutcome) decision.finish = finisher(questions, answers);
     const judged = { decision, questions, answers };
-    return decision.allowed || !isRefusedAfterwards(questions, answers) ? judged : withoutCharges(judged);
+    return decision.allowed || !isRefusedAfterwards(questions, answers)
+      ? goOn(judged)
+      : withoutCharges(judged).then(goOn);
   }
 
   /** A rule that trusts refuses after the store charged the others: they get it back. */
@@ -229,7 +235,7 @@ export function assembleGate(options: GateOptions, { openStore }: GateDefaults):
       }
       const early = beforeRules(request, decision.id);
       if (early !== undefined) return early;
-      judged = await judge(request, await recordOf(request), decision.id);
+      judged = await judge(request, await recordOf(request), decision.id, (again) => again);
     }
   }
 
@@ -251,17 +257,25 @@ export function assembleGate(options: GateOptions, { openStore }: GateDefaults):
   }
 
   /** Whoever calls may make its signal when first asked for it, which only rules that delay do. */
-  function decideNow(request: ReceivedRequest, options: { signal?: AbortSignal } | undefined): Answer<Draft> {
+  function decideNow(request: ReceivedRequest): Answer<Decision> {
     const id = nextId();
     const early = beforeRules(request, id);
-    if (early !== undefined) return early;
+    if (early !== undefined) return announce(request, early);
     const record = recordOf(request);
-    const judged = isPromise(record)
-      ? record.then((known) => judge(request, known, id))
-      : judge(request, record, id);
-    if (policy.delays)
-      return Promise.resolve(judged).then((first) => afterDelays(request, first, options?.signal));
-    return isPromise(judged) ? judged.then(({ decision }) => decision) : judged.decision;
+    return isPromise(record)
+      ? record.then((known) => decideAs(request, known, id))
+      : decideAs(request, record, id);
+  }
+
+  function decideAs(
+    request: ReceivedRequest,
+    record: CustomerRecord | undefined,
+    id: string,
+  ): Answer<Decision> {
+    if (!policy.delays) return judge(request, record, id, ({ decision }) => announce(request, decision));
+    const decided = async (first: Judged): Promise<Decision> =>
+      announce(request, await afterDelays(request, first, request.asked?.signal));
+    return Promise.resolve(judge(request, record, id, decided));
   }
 
   function announce(request: ReceivedRequest, decision: Draft): Decision {
@@ -296,11 +310,8 @@ export function assembleGate(options: GateOptions, { openStore }: GateDefaults):
 
   const decide: Decide = (subject, options) => {
     if (typeof subject !== "object") validateSubject(subject);
-    const request = new ReceivedRequest(subject, tell(subject.ip), clock());
-    const decision = decideNow(request, options);
-    return isPromise(decision)
-      ? decision.then((made) => announce(request, made))
-      : announce(request, decision);
+    if (options !== undefined) validateAsked(options, policy);
+    return decideNow(new ReceivedRequest(subject, tell(subject.ip), clock(), options));
   };
 
   const gate: Gate = {
@@ -359,6 +370,11 @@ export function decideAtOnce(gate: Gate): Decide {
     own !== undefined && gate.decide === own.promised
       ? own.decide(subject, options)
       : gate.decide(subject, options);
+}
+
+/** Whether anything depends on how the request ends. */
+export function needsEnd(decision: Decision): boolean {
+  return decision.finish !== nothingToFinish;
 }
 
 /** A decision, and what it was made from. */

@@ -12,10 +12,10 @@ export interface Check {
   /** Judged and reported; refuses nobody. */
   readonly shadow?: boolean;
   /** Names this charge: a log charges it once however often retried, a lease is held under it. */
-  readonly id?: string;
+  readonly id?: string | undefined;
   /** What the verdict is called; default rule and window in seconds. */
   readonly name?: string;
-  readonly tier?: string;
+  readonly tier?: string | undefined;
 }
 
 /** A charge to be given back. Without `at` it is taken as made just now. */
@@ -51,7 +51,7 @@ export function validateChecks(checks: readonly Check[]): void {
     check.limit.ledger?.validate?.(costOf(check), check.id);
     for (let j = 0; j < i; j++) {
       const other = checks[j] as Check;
-      if (other.key !== check.key || other.rule !== check.rule) continue;
+      if (other.rule !== check.rule || other.key !== check.key) continue;
       if (
         costOf(other) !== costOf(check) ||
         other.id !== check.id ||

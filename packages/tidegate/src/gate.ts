@@ -51,7 +51,7 @@ export interface GateOptions extends Policy, FailureOptions {
 
 export interface Gate {
   /** Judges and charges a request. */
-  decide(subject: Subject, options?: { signal?: AbortSignal }): Promise<Decision>;
+  decide(subject: Subject, options?: DecideOptions): Promise<Decision>;
   /** What `decide` would say, in words, free of charge. What is left out is taken as a GET of `/`. */
   explain(subject: Partial<Subject>): Promise<Explanation>;
   /** Forgets this client under every rule whose key these facts give, holds included. */
@@ -70,6 +70,17 @@ export interface Gate {
   /** Resolves when lists are loaded. Until then the gate decides without the directory's. */
   readonly ready: Promise<void>;
   close(): Promise<void>;
+}
+
+export interface DecideOptions {
+  /** Ends a wait under rules that delay. */
+  signal?: AbortSignal;
+  /** Asks this rule alone, as it is written; mode and lists come before it as ever. */
+  rule?: string;
+  /** What this request weighs, instead of what the rules say. A limit that can not charge it charges 1. */
+  cost?: number;
+  /** Names the charge: logs charge the same key and id once however often retried, leases are renewed. Other limits take no notice. */
+  id?: string;
 }
 
 export interface AddressList {

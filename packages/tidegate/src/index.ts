@@ -36,7 +36,7 @@ export type { Charge, Check } from "./check.js";
 export type { Clock } from "./clock.js";
 export type { Decision, Reason, Source, Verdict } from "./decision.js";
 export type { CustomerRecord, Directory, DirectoryWatcher, ListEntry, ListName } from "./directory.js";
-export type { Duration } from "./duration.js";
+export { type Duration, parseDuration } from "./duration.js";
 export { ConfigError, StoreError, TidegateError } from "./errors.js";
 export type { FailureOptions, OnStoreFailure } from "./failure-options.js";
 export type {
@@ -44,6 +44,7 @@ export type {
   BusyKey,
   Cleared,
   Customers,
+  DecideOptions,
   Explanation,
   Gate,
   GateEvents,

@@ -32,8 +32,15 @@ export class NodeVisit<Request> extends Visit<Request> {
   constructor(request: Request, req: IncomingMessage, res: ServerResponse, target: string | undefined) {
     super(request, new NodeSubject(req, target), req.socket.remoteAddress);
     this.res = res;
+  }
+
+  override get isOver(): boolean {
+    return this.hasEnded || isClosed(this.res);
+  }
+
+  protected override watch(): void {
+    const { res } = this;
     res.on("close", () => this.end(res.headersSent ? res.statusCode : undefined));
-    if (isClosed(res)) this.end();
   }
 
   getHeader(name: string): string | undefined {
@@ -52,9 +59,10 @@ export class NodeVisit<Request> extends Visit<Request> {
   }
 }
 
-/** Whoever left while others were busy with his request: "close" was told before, and is not told again. */
+/** Whether it was told "close", which is not told again. node:http2's responses say it of their stream. */
 function isClosed(res: ServerResponse & { stream?: { destroyed: boolean } }): boolean {
-  return res.closed || res.destroyed || res.stream?.destroyed === true;
+  const { destroyed = res.stream?.destroyed } = res;
+  return destroyed === true;
 }
 
 function textOf(value: unknown): string | undefined {

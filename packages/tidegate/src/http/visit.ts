@@ -1,3 +1,4 @@
+import { needsEnd } from "../assemble-gate.js";
 import type { Decision } from "../decision.js";
 import type { Gate } from "../gate.js";
 import type { HttpSubject } from "./http-subject.js";
@@ -21,8 +22,7 @@ export abstract class Visit<Request = unknown> {
   gate: Gate | undefined;
   decision: Decision | undefined;
   outer: Visit | undefined;
-  /** The answer has ended, or nobody waits for one any more. */
-  isOver = false;
+  protected hasEnded = false;
   #abort: AbortController | undefined;
 
   constructor(request: Request, subject: HttpSubject, peer: string | undefined) {
@@ -36,26 +36,37 @@ export abstract class Visit<Request = unknown> {
   /** Sends a refusal, and ends the visit in time. */
   abstract send(answer: Answer): void;
 
+  /** The answer has ended, or nobody waits for one any more. */
+  get isOver(): boolean {
+    return this.hasEnded;
+  }
+
+  /** Has `end` called in time, where that is not done anyway. Asked for only where something depends on it. */
+  protected watch(): void {}
+
   /** Tells a gate that keeps the request waiting when nobody waits any more. Made when first asked for. */
   get signal(): AbortSignal {
     if (this.#abort === undefined) {
       this.#abort = new AbortController();
       if (this.isOver) this.#abort.abort();
+      else this.watch();
     }
     return this.#abort.signal;
   }
 
   decided(decision: Decision): void {
     this.decision = decision;
+    if (!needsEnd(decision)) return;
     if (this.isOver) finish(decision, undefined);
+    else this.watch();
   }
 
   /** The answer is complete; or without a status: there is none and will be none. Only the first call counts. */
   end(status?: number): void {
-    if (this.isOver) return;
-    this.isOver = true;
+    if (this.hasEnded) return;
+    this.hasEnded = true;
     if (this.decision === undefined) this.#abort?.abort();
-    else finish(this.decision, status);
+    else if (needsEnd(this.decision)) finish(this.decision, status);
   }
 }
 

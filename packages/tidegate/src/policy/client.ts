@@ -6,6 +6,8 @@ import type { Listing } from "./listings.js";
 export interface Client {
   /** Undefined when the text was no address. */
   readonly address: Address | undefined;
+  /** Comes by IPv6, where one network has more addresses than can be counted. */
+  readonly isV6: boolean;
   /** Canonical and whole. */
   readonly text: string;
   /** As `ip` counts: IPv4 whole, IPv6 by its prefix. */
@@ -19,6 +21,7 @@ export interface Client {
 /** Everyone whose address can not be read is counted as one. */
 const nobody: Client = {
   address: undefined,
+  isV6: false,
   text: "unknown",
   ip: "unknown",
   network: "unknown",
@@ -34,12 +37,14 @@ export function clientTeller(identity: Required<IdentityOptions>): (ip: string) 
   function tell(ip: string): Client {
     const address = typeof ip === "string" ? parseAddress(ip) : undefined;
     if (address === undefined) return nobody;
-    const isV4 = address.version === 4;
+    const isV6 = address.version === 6;
+    const text = inOnePiece(addressText(address));
     return {
       address,
-      text: addressText(address),
-      ip: blockText(address, isV4 ? 32 : ipv6Prefix),
-      network: blockText(address, isV4 ? networkPrefixes[0] : networkPrefixes[1]),
+      isV6,
+      text,
+      ip: isV6 ? inOnePiece(blockText(address, ipv6Prefix)) : text,
+      network: inOnePiece(blockText(address, networkPrefixes[isV6 ? 1 : 0])),
       listing: undefined,
     };
   }
@@ -51,11 +56,18 @@ export function clientTeller(identity: Required<IdentityOptions>): (ip: string) 
       old = young;
       young = new Map();
     }
-    young.set(ip, client);
+    // Where it is the same, one string serves as name and as key.
+    young.set(ip === client.text ? client.text : ip, client);
     return client;
   }
 
   return (ip) => young.get(ip) ?? remember(ip);
+}
+
+/** V8 keeps a text as the parts it was put together from, or cut from: each reading of it then takes the long way. */
+function inOnePiece(text: string): string {
+  const codes = Array.from({ length: text.length }, (_, i) => text.charCodeAt(i));
+  return String.fromCharCode(...codes);
 }
 
 /** In either generation: what is not seen while a whole one fills is forgotten. */

@@ -8,7 +8,7 @@ import type { Rule } from "./rules.js";
 /** A decision before it is given away. */
 export type Draft = { -readonly [Name in keyof Decision]: Decision[Name] };
 
-const nothingToFinish = (): Promise<void> => Promise.resolve();
+export const nothingToFinish = (): Promise<void> => Promise.resolve();
 const none: readonly Verdict[] = [];
 
 /** A decision no verdict is needed for. */
@@ -30,19 +30,16 @@ export function plainDecision(id: string, allowed: boolean, reason: Reason, list
 /** What the store's verdicts come to. */
 export function decisionFrom(id: string, questions: Questions, answers: readonly Verdict[]): Draft {
   const verdicts = ownVerdicts(questions, answers);
-  const decision = plainDecision(id, true, "within-limits");
-  decision.verdicts = verdicts;
-  decision.exposed = exposedOf(questions, verdicts);
-  decision.source = sourceOf(verdicts);
+  const exposed = exposedOf(questions, verdicts);
+  const source = sourceOf(verdicts);
   const verdict = spokesman(verdicts);
   if (verdict === undefined) {
-    if (verdicts.length === 0) decision.reason = "no-rule";
-    return decision;
+    const reason = verdicts.length === 0 ? "no-rule" : "within-limits";
+    return { ...plainDecision(id, true, reason), verdicts, source, exposed };
   }
-  decision.verdict = verdict;
-  decision.allowed = verdict.allowed;
-  decision.reason = reasonOf(verdicts, verdict.allowed);
-  return decision;
+  const { allowed } = verdict;
+  const reason = reasonOf(verdicts, allowed);
+  return { id, allowed, reason, verdict, verdicts, source, delayedMs: 0, exposed, finish: nothingToFinish };
 }
 
 /** Offences and trust are asked about by checks of their own, which speak only where nothing else of their rule does. */

@@ -7,7 +7,7 @@ import type { CompiledPolicy } from "./policy.js";
 
 /** The first list that names a client, and its entry; or none. True as long as neither list nor policy changes, nor the entry ends. */
 export interface Listing {
-  readonly policy: CompiledPolicy;
+  readonly policy: CompiledPolicy | undefined;
   readonly version: number;
   readonly list: ListName | undefined;
   readonly entry: ListEntry | undefined;
@@ -36,5 +36,10 @@ function look(address: Address, policy: CompiledPolicy, mirror: Mirror, at: numb
     const entry = policy[list].find(address, at) ?? mirror.find(list, address, at);
     if (entry !== undefined) return { policy, version, list, entry };
   }
-  return { policy, version, list: undefined, entry: undefined };
+  if (unlisted.policy !== policy || unlisted.version !== version)
+    unlisted = { policy, version, list: undefined, entry: undefined };
+  return unlisted;
 }
+
+/** Most clients are on no list: they share one listing, which is then in the processor's cache. */
+let unlisted: Listing = { policy: undefined, version: -1, list: undefined, entry: undefined };

@@ -1,4 +1,5 @@
 import { shown } from "../errors.js";
+import type { DecideOptions } from "../gate.js";
 import type { Subject } from "../subject.js";
 import type { Client } from "./client.js";
 import { pathReadings } from "./matching/path.js";
@@ -17,12 +18,15 @@ export class ReceivedRequest implements Request {
   readonly client: Client;
   /** When it came, by the gate's clock. */
   readonly at: number;
+  /** How the caller wants it judged. */
+  readonly asked: DecideOptions | undefined;
   #readings: readonly string[] | undefined;
 
-  constructor(subject: Subject, client: Client, at: number) {
+  constructor(subject: Subject, client: Client, at: number, asked?: DecideOptions) {
     this.subject = subject;
     this.client = client;
     this.at = at;
+    this.asked = asked;
   }
 
   get readings(): readonly string[] {

@@ -91,6 +91,18 @@ export function clientResolver(options: ProxyOptions = {}): ClientResolver {
   return Object.assign(resolve, { suspects });
 }
 
+/** Whether a peer's address is one of those named. */
+export type PeerTest = (peer: string | undefined) => boolean;
+
+/** Tells named peers, written like trusted proxies, from all others. */
+export function peerTest(peers: readonly string[]): PeerTest {
+  const blocks = parseTrusted(peers);
+  return (peer) => {
+    const address = peer === undefined ? undefined : parseAddress(peer);
+    return address !== undefined && blocks.some((block) => blockCovers(block, address));
+  };
+}
+
 const unknownPeer: Warning = {
   code: "TG_PEER_UNKNOWN",
   message: "Requests come of which nobody says from where, so all are counted as one client.",

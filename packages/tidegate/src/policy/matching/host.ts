@@ -1,3 +1,5 @@
+import { rememberingLast } from "./remembering-last.js";
+
 /** A host as it is counted: lower case, without port. An IPv6 literal keeps its brackets. */
 export function hostName(host: string): string {
   const lower = host.toLowerCase();
@@ -11,10 +13,10 @@ export function hostCovers(pattern: string, host: string): boolean {
 }
 
 /** A host as it is matched: `example.com.` is `example.com`. */
-export function matchedHost(host: string): string {
+export const matchedHost: (host: string) => string = rememberingLast((host) => {
   const name = hostName(host);
   return name.endsWith(".") ? name.slice(0, -1) : name;
-}
+});
 
 function isPort(text: string, from: number): boolean {
   for (let at = from; at < text.length; at++) {

@@ -39,10 +39,12 @@ export const unreadable: readonly string[] = Object.freeze(["/unreadable"]);
 
 /** Whether the reading is this path or lies below it, by whole segments. Both are normalised. */
 export function isUnder(reading: string, path: string): boolean {
-  if (path.length === 1) return true;
-  return (
-    reading.startsWith(path) && (reading.length === path.length || reading.charCodeAt(path.length) === 47)
-  );
+  const { length } = path;
+  if (length === 1) return true;
+  // The last character tells most paths apart. What is cut out compares in half the time of `startsWith`.
+  if (reading.charCodeAt(length - 1) !== path.charCodeAt(length - 1)) return false;
+  if (reading.length === length) return reading === path;
+  return reading.charCodeAt(length) === 47 && reading.slice(0, length) === path;
 }
 
 /** Each tells how else a text can be read; each reads it the same way from end to end, so that readings stay few. */

@@ -1,4 +1,3 @@
-import { levelName } from "../../check.js";
 import type { Limit } from "../../limit.js";
 import { Table } from "./table.js";
 
@@ -7,8 +6,8 @@ export interface Binding {
   readonly rule: string;
   /** The one in force: seen last. */
   limit: Limit;
-  /** What its verdicts are called, unless the check says otherwise. */
-  name: string;
+  /** What its verdicts are called where the check does not say, once that was asked. */
+  name: string | undefined;
   /** Where its states lie, and as whose; limits with a ledger lie on the shelf instead. */
   readonly table: Table;
   readonly owner: number;
@@ -20,41 +19,58 @@ export interface Binding {
 export class Bindings {
   /** One for each size of state. */
   readonly tables: Table[] = [];
-  readonly #ofRule = new Map<string, Map<string, Binding>>();
+  readonly #ofRule = new Map<string, RuleBindings>();
 
   of(rule: string, limit: Limit): Binding {
     let ofRule = this.#ofRule.get(rule);
     if (ofRule === undefined) {
-      ofRule = new Map();
+      ofRule = new RuleBindings();
       this.#ofRule.set(rule, ofRule);
     }
-    let binding = ofRule.get(limit.id);
+    let binding = ofRule.byId.get(limit.id);
     if (binding === undefined) {
-      binding = this.#open(rule, limit);
-      ofRule.set(limit.id, binding);
+      const table = this.#tableFor(limit);
+      binding = { rule, limit, name: undefined, table, owner: table.owners.length, ...ofRule.nextMark() };
+      table.owners.push(binding);
+      ofRule.byId.set(limit.id, binding);
     }
     if (binding.limit !== limit) {
       binding.limit = limit;
-      binding.name = levelName(rule, limit);
+      binding.name = undefined;
     }
     return binding;
   }
 
   /** All of a rule, those of limits no longer in force included. */
   ofRule(rule: string): Iterable<Binding> {
-    return this.#ofRule.get(rule)?.values() ?? [];
+    return this.#ofRule.get(rule)?.byId.values() ?? [];
   }
 
-  #open(rule: string, limit: Limit): Binding {
-    let table = this.tables.find(({ cellsPerRecord, isOpen }) => cellsPerRecord === limit.cells && isOpen);
+  #tableFor({ cells }: Limit): Table {
+    let table = this.tables.find(({ cellsPerRecord, isOpen }) => cellsPerRecord === cells && isOpen);
     if (table === undefined) {
-      table = new Table(limit.cells);
+      table = new Table(cells);
       this.tables.push(table);
     }
-    const [low, high] = crypto.getRandomValues(new Int32Array(2)) as unknown as [number, number];
-    const name = levelName(rule, limit);
-    const binding: Binding = { rule, limit, name, table, owner: table.owners.length, low, high };
-    table.owners.push(binding);
-    return binding;
+    return table;
   }
 }
+
+class RuleBindings {
+  readonly byId = new Map<string, Binding>();
+  readonly #mark = new Int32Array(2);
+
+  /**
+   * Neighbours differ in the last bits only, on which neither segment nor slot depend: what a rule keeps of one key lies
+   * side by side, and comes from memory together.
+   */
+  nextMark(): Pick<Binding, "low" | "high"> {
+    const nth = this.byId.size % neighbours;
+    if (nth === 0) crypto.getRandomValues(this.#mark);
+    const [low, high] = this.#mark as unknown as [number, number];
+    return { low: low ^ nth, high };
+  }
+}
+
+/** Far fewer than fill a segment, since a segment can not split between them. */
+const neighbours = 16;

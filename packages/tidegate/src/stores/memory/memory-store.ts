@@ -3,6 +3,7 @@ import {
   type Check,
   costOf,
   isOffence,
+  levelName,
   markCrossed,
   validateChecks,
   validateCost,
@@ -172,15 +173,20 @@ class MemoryStore implements Store {
       }
     }
     limit.read(after, 0, now, cost, reading);
-    const name = check.name === undefined ? binding.name : check.name;
-    return verdictOf(check, ruling, reading, allowed, now, 0, name);
+    if (check.name === undefined) binding.name ??= levelName(rule, limit);
+    return verdictOf(check, ruling, reading, allowed, now, 0, check.name ?? binding.name);
   }
 
   #decideTogether(checks: readonly Check[], now: number): Verdict[] {
     const passes = this.#judge(checks, now);
-    return checks.map((check, i) => {
+    const verdicts: Verdict[] = [];
+    for (let i = 0; i < checks.length; i++) {
+      const check = checks[i] as Check;
       const { limit } = check;
-      if (limit.countsOffences === true) return this.#countOffence(checks, i, now);
+      if (limit.countsOffences === true) {
+        verdicts.push(this.#countOffence(checks, i, now));
+        continue;
+      }
       const place = this.#places[i] as Place;
       const { ruling, heldUntil } = place;
       const isCharged = passes && ruling.allowed;
@@ -189,8 +195,9 @@ class MemoryStore implements Store {
         if (isCharged) this.#charge(check, now);
       } else if (isCharged || limit.refusedWeight > 0) this.#write(place, after, now);
       limit.read(after, 0, now, costOf(check), reading);
-      return verdictOf(check, ruling, reading, ruling.allowed, now, heldUntil);
-    });
+      verdicts.push(verdictOf(check, ruling, reading, ruling.allowed, now, heldUntil));
+    }
+    return verdicts;
   }
 
   #countOffence(checks: readonly Check[], at: number, now: number): Verdict {
@@ -211,14 +218,12 @@ class MemoryStore implements Store {
 
   /** Judges every check into its place. Answers whether all that enforce allow. Changes nothing. */
   #judge(checks: readonly Check[], now: number): boolean {
-    if (checks.length > 1) validateChecks(checks);
+    validateChecks(checks);
     let passes = true;
     let hashed: string | undefined;
     for (let i = 0; i < checks.length; i++) {
       const check = checks[i] as Check;
       const { rule, key, limit, cost = 1 } = check;
-      validateKey(key);
-      validateCost(cost);
       if (key !== hashed) this.#hash.of(key);
       hashed = key;
       if (i === this.#places.length) this.#places.push(new Place());
@@ -256,7 +261,6 @@ class MemoryStore implements Store {
 
   #findLedger(binding: Binding, place: Place, check: Check, now: number): void {
     const { ledger: factory, id, args } = check.limit as Limit & Required<Pick<Limit, "ledger">>;
-    factory.validate?.(costOf(check), check.id);
     const ledger = this.#shelf.find(ledgerName(check.rule, id, check.key)) ?? factory.open();
     ledger.look(args, place.facts, now, costOf(check), check.id);
     place.binding = binding;

@@ -55,6 +55,9 @@ export function redisStore(options: RedisStoreOptions): RedisStore {
   return store;
 }
 
+/** Rules are few; whoever makes up their names makes this remember no more. */
+const mostRuleTexts = 1000;
+
 class RedisStoreOverScript implements RedisStore {
   resets = 0;
   openDirectory?: () => Directory;
@@ -65,8 +68,7 @@ class RedisStoreOverScript implements RedisStore {
   readonly #warn: (message: string) => void;
   readonly #calls: Calls;
   readonly #batching = new Batching((batch) => this.#send(batch));
-  #lastRule = "";
-  #lastRuleText = "";
+  readonly #ruleTexts = new Map<string, string>();
 
   constructor(
     connection: Connection,
@@ -139,12 +141,15 @@ class RedisStoreOverScript implements RedisStore {
   }
 
   #keyOf = (rule: string, key: string): string => {
-    if (rule !== this.#lastRule) {
-      this.#lastRule = rule;
-      this.#lastRuleText = keyText(rule).replaceAll(":", "%3A");
-    }
-    return `${this.#prefix}:{${keyText(key)}}:${this.#lastRuleText}`;
+    return `${this.#prefix}:{${keyText(key)}}:${this.#ruleTexts.get(rule) ?? this.#ruleText(rule)}`;
   };
+
+  #ruleText(rule: string): string {
+    const text = keyText(rule).replaceAll(":", "%3A");
+    if (this.#ruleTexts.size >= mostRuleTexts) this.#ruleTexts.clear();
+    this.#ruleTexts.set(rule, text);
+    return text;
+  }
 
   #now(): number {
     return this.clock === undefined ? Number.NaN : this.clock();

@@ -1,0 +1,14 @@
+/** For whoever answers HTTP without one of the frameworks: what to send, and who the client is. */
+
+export { decideAtOnce } from "../assemble-gate.js";
+export {
+  type ClientResolver,
+  clientResolver,
+  type PeerTest,
+  type ProxyOptions,
+  peerTest,
+} from "../policy/identity/proxies.js";
+export { basicUser } from "./account.js";
+export { type Header, type HeaderForm, type HeaderForms, limitHeaders } from "./headers.js";
+export { type Answer, refusal } from "./refusal.js";
+export { pathOf } from "./target.js";
