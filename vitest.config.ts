@@ -2,23 +2,22 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
-const library = new URL("packages/tidegate/", import.meta.url);
-
 /** `tidegate` and `tidegate/redis` mean the sources in tests: no build stands between an edit and its test. */
-function entryPoints(): { find: RegExp; replacement: string }[] {
-  const { exports } = JSON.parse(readFileSync(new URL("package.json", library), "utf8"));
+function entryPoints(name: string): { find: RegExp; replacement: string }[] {
+  const home = new URL(`packages/${name}/`, import.meta.url);
+  const { exports } = JSON.parse(readFileSync(new URL("package.json", home), "utf8"));
   return Object.entries<{ default?: string }>(exports).flatMap(([entry, target]) => {
     if (!target.default) return [];
     const source = target.default.replace("./dist/", "src/").replace(/\.js$/, ".ts");
     return {
-      find: new RegExp(`^${entry.replace(".", "tidegate")}$`),
-      replacement: fileURLToPath(new URL(source, library)),
+      find: new RegExp(`^${entry.replace(".", name)}$`),
+      replacement: fileURLToPath(new URL(source, home)),
     };
   });
 }
 
 export default defineConfig({
-  resolve: { alias: entryPoints() },
+  resolve: { alias: [...entryPoints("tidegate"), ...entryPoints("tidegate-server")] },
   test: {
     include: ["packages/*/src/**/*.test.ts", "test/**/*.test.ts"],
     // "none" skips starting servers, for tests that need none.

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { main, Stop } from "./prepare.mjs";
 import { collect } from "./run.mjs";
 
-const published = ["packages/tidegate"];
+const published = ["packages/tidegate", "packages/tidegate-server"];
 
 await main(async () => {
   await Promise.all(published.map(inspect));

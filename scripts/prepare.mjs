@@ -9,6 +9,9 @@ import { root, run } from "./run.mjs";
 const servers = {
   "redis-server": "redis-server",
   memcached: "memcached",
+  nginx: "nginx",
+  caddy: "caddy",
+  pg_ctlcluster: "postgresql",
 };
 
 /** A reason to stop that needs no stack trace. */
@@ -38,7 +41,7 @@ export async function installServers() {
   const help = `The tests run against real servers, and these are missing: ${missing.join(", ")}.
 Install them and try again, for example:
   Debian, Ubuntu:  sudo apt-get install ${packages.join(" ")}
-  macOS:           brew install redis memcached`;
+  macOS:           brew install redis memcached nginx caddy postgresql`;
   if (!onPath("apt-get")) throw new Stop(help);
   if (process.getuid?.() !== 0) throw new Stop(`${help}\n(Run as root, \`npm test\` does this by itself.)`);
 

@@ -1,8 +1,13 @@
-// `npm start`: something real on port 8080, straight after a clone.
+// `npm start`: everything in one process on the embedded default, straight after a clone. `npm start -- --listen :9000`
+// hands arguments on to `tidegate start`.
+import { join } from "node:path";
 import { build, installPackages, main } from "./prepare.mjs";
+import { root } from "./run.mjs";
 
 await main(async () => {
   await installPackages();
   await build();
-  await import("../examples/hello-node/server.mjs");
+  const command = join(root, "packages/tidegate-server/dist/cli/main.js");
+  process.argv = [process.execPath, command, "start", ...process.argv.slice(2)];
+  await import(command);
 });

@@ -2,13 +2,16 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { type Arrow, libraryArrows, violations } from "./arrows.js";
+import { type Arrow, libraryArrows, serverArrows, violations } from "./arrows.js";
 import { cyclesAmong, graphFrom, importsOf, readSources, type Sources } from "./imports.js";
 
 const packages = fileURLToPath(new URL("../../packages/", import.meta.url));
 
 /** A new package brings its own table. */
-const arrowsOf: Record<string, readonly Arrow[]> = { tidegate: libraryArrows };
+const arrowsOf: Record<string, readonly Arrow[]> = {
+  tidegate: libraryArrows,
+  "tidegate-server": serverArrows,
+};
 
 describe.each(foldersIn(packages))("packages/%s", (name) => {
   const sources = readSources(join(packages, name, "src"));
@@ -20,6 +23,14 @@ describe.each(foldersIn(packages))("packages/%s", (name) => {
   test("no import cycles", () => {
     expect(cyclesAmong(allImports(sources))).toEqual([]);
   });
+
+  test("every room has a README", () => {
+    const src = join(packages, name, "src");
+    const rooms = ["", "stores", "algorithms"].flatMap((floor) =>
+      foldersIn(join(src, floor)).map((room) => join(floor, room)),
+    );
+    expect(rooms.filter((room) => !existsSync(join(src, room, "README.md")))).toEqual([]);
+  });
 });
 
 describe("the library", () => {
@@ -28,13 +39,6 @@ describe("the library", () => {
 
   test("`tidegate` reaches no `node:` module and no package, not even by type", () => {
     expect(outsidersFrom("index.ts", sources)).toEqual([]);
-  });
-
-  test("every room has a README", () => {
-    const rooms = ["", "stores", "algorithms"].flatMap((floor) =>
-      foldersIn(join(src, floor)).map((room) => join(floor, room)),
-    );
-    expect(rooms.filter((room) => !existsSync(join(src, room, "README.md")))).toEqual([]);
   });
 });
 
@@ -88,6 +92,24 @@ describe("the table forbids", () => {
     ["a room nobody thought about", "utils/misc.ts", "export const x = 1;"],
   ])("%s", (_, file, source) => {
     expect(violations(libraryArrows, { [file]: source })).toHaveLength(1);
+  });
+
+  test.each<[what: string, file: string, source: string]>([
+    [
+      "a way into the library past its face",
+      "proxy/a.ts",
+      `import { x } from "../../../tidegate/src/guard.js";`,
+    ],
+    ["a proxy that knows where data is", "proxy/a.ts", `import { x } from "../data/embedded-data.js";`],
+    ["an edge that knows who tells it", "edges/a.ts", `import type { X } from "../control/offenders.js";`],
+    ["a primary database elsewhere than in its room", "api/a.ts", `import pg from "pg";`],
+    [
+      "a client that brings the service along",
+      "client/a.ts",
+      `import { x } from "../decide/decide-service.js";`,
+    ],
+  ])("in the server, %s", (_, file, source) => {
+    expect(violations(serverArrows, { [file]: source })).toHaveLength(1);
   });
 });
 

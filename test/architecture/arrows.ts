@@ -111,6 +111,111 @@ export const libraryArrows: readonly Arrow[] = [
   },
 ];
 
+const LIBRARY = "pkg:tidegate*";
+const SPINE = "{settings,data,problem,log,secret,closing,version,printable}.ts";
+
+/** The import arrows of the server. The library is known by its public entry points only, which is what a package's name is. */
+export const serverArrows: readonly Arrow[] = [
+  {
+    from: "{server,core,front,counts,index}.ts",
+    may: ["**", "!cli/**", "node:*", "pkg:*"],
+    because: "what assembles the server knows its rooms; how it is started is the command's to know",
+  },
+  {
+    from: "*.ts",
+    may: [SPINE, LIBRARY, "node:*"],
+    mayType: ["pkg:*"],
+    because: "the spine is the seams: it knows none of the rooms",
+  },
+  {
+    from: "config/**",
+    may: [SPINE, "own/**", LIBRARY, "node:*", "pkg:{yaml,zod}"],
+    because: "reading a file opens nothing",
+  },
+  {
+    from: "data/**",
+    may: [SPINE, "data/**", LIBRARY, "node:*", "pkg:{libsql,@redis/client}"],
+    because: "data is kept, not understood",
+  },
+  {
+    from: "policy/**",
+    may: [SPINE, "own/**", LIBRARY, "node:*"],
+    because: "which version rules is decided without knowing where versions are kept or how a file is read",
+  },
+  {
+    from: "proxy/**",
+    may: [SPINE, "own/**", LIBRARY, "node:*", "pkg:{undici,prom-client}"],
+    because: "the proxy knows the gate and its upstreams",
+  },
+  {
+    from: "decide/**",
+    may: [SPINE, "own/**", "listen/bearer.ts", LIBRARY, "node:*", "pkg:prom-client"],
+    because: "the decision service knows the gate and its callers",
+  },
+  {
+    from: "client/**",
+    may: ["own/**", LIBRARY, "node:*", "pkg:undici"],
+    mayType: ["decide/**"],
+    because: "the client lives in other people's processes",
+  },
+  {
+    from: "edges/**",
+    may: [SPINE, "own/**", LIBRARY, "node:*"],
+    because: "an edge knows what it is to be told, and nobody who tells it",
+  },
+  {
+    from: "listen/**",
+    may: [SPINE, "own/**", LIBRARY, "node:*"],
+    because: "a listener knows nothing of what it serves",
+  },
+  {
+    from: "observe/**",
+    may: [SPINE, "own/**", LIBRARY, "node:*", "pkg:{pino,prom-client}"],
+    because: "who observes changes nothing",
+  },
+  {
+    from: "api/**",
+    may: [
+      SPINE,
+      "own/**",
+      "api/**",
+      "listen/bearer.ts",
+      "config/**",
+      LIBRARY,
+      "node:*",
+      "pkg:{hono*,@hono/*,zod,prom-client}",
+    ],
+    mayType: ["policy/**", "customers/**"],
+    because: "a handler asks the gate, the data and the keeper it was handed",
+  },
+  {
+    from: "customers/**",
+    may: [SPINE, "own/**", LIBRARY, "node:*", "pkg:{pg,libsql}"],
+    because: "a primary database is reached from here and nowhere else",
+  },
+  {
+    from: "control/**",
+    may: [SPINE, "own/**", LIBRARY, "node:*", "pkg:prom-client"],
+    because: "control knows who is held; edges are handed in",
+  },
+  {
+    from: "demo/**",
+    may: ["node:*"],
+    because: "the demo's app is any app",
+  },
+  {
+    from: "workers/**",
+    may: [SPINE, "own/**", "node:*", "pkg:prom-client"],
+    mayType: ["server.ts"],
+    because: "workers are processes; what they run is the command's to know",
+  },
+  {
+    from: "cli/**",
+    may: ["**", "node:*", "pkg:*"],
+    because: "the command starts the server, and otherwise speaks to its API",
+  },
+];
+
 /** One line for each import that no row allows. */
 export function violations(arrows: readonly Arrow[], sources: Sources): string[] {
   return Object.entries(sources).flatMap(([file, source]) => {

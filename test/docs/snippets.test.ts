@@ -72,10 +72,12 @@ describe("docs/errors.md", () => {
     const page = await readFile(join(root, "docs/errors.md"), "utf8");
     const listed = new Set([...page.matchAll(/\*\*(TG_[A-Z_]+)\*\*/g)].map((match) => match[1]));
     const used = new Set<string>();
-    for (const name of await readdir(join(root, "packages/tidegate/src"), { recursive: true })) {
-      if (!name.endsWith(".ts") || name.endsWith(".test.ts")) continue;
-      const text = await readFile(join(root, "packages/tidegate/src", name), "utf8");
-      for (const match of text.matchAll(/\bTG_[A-Z_]+\b/g)) used.add(match[0]);
+    for (const home of ["packages/tidegate/src", "packages/tidegate-server/src"]) {
+      for (const name of await readdir(join(root, home), { recursive: true })) {
+        if (!name.endsWith(".ts") || name.endsWith(".test.ts")) continue;
+        const text = await readFile(join(root, home, name), "utf8");
+        for (const match of text.matchAll(/\bTG_[A-Z_]+\b/g)) used.add(match[0]);
+      }
     }
     expect([...listed].sort()).toEqual([...used].sort());
   });

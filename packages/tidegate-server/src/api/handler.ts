@@ -1,0 +1,65 @@
+import type { IncomingMessage } from "node:http";
+import type { Registry } from "prom-client";
+import type { CustomerRecord, Gate } from "tidegate";
+import type { CustomersStatus } from "../customers/customer-book.js";
+import type { Data, PolicyVersion } from "../data.js";
+import type { Log } from "../log.js";
+import type { PolicyStatus } from "../policy/policy-status.js";
+import type { Status } from "./types.js";
+
+/** What handlers work on. */
+export interface AdminParts {
+  readonly gate: Gate;
+  readonly data: Pick<Data, "kind" | "policies" | "audit">;
+  readonly keeper: Keeper;
+  readonly customers: Customers;
+  readonly registry: Registry;
+  readonly log: Log;
+  readonly status: () => Status;
+  /** Throws what is wrong with a policy's text. */
+  readonly validate: (text: string) => unknown;
+  readonly metricsText: () => Promise<string>;
+  /** What keeps the server from being ready. */
+  readonly missing: () => readonly string[];
+}
+
+/** Of the policy's keeper, what is used here. */
+export interface Keeper {
+  status(): PolicyStatus;
+  takeIn(
+    text: string,
+    options: { who: string; why?: string; after?: number; source?: "api" },
+  ): Promise<PolicyVersion>;
+  rollback(options: { to?: number; who: string; why?: string }): Promise<PolicyVersion>;
+}
+
+/** Of the book of customers, what is used here. */
+export interface Customers {
+  get(id: string): Promise<CustomerRecord | undefined>;
+  setTier(id: string, tier: string | undefined): Promise<{ readonly state: "done" | "pending" } | undefined>;
+  setLimits(
+    id: string,
+    limits: Readonly<Record<number, number>> | undefined,
+  ): Promise<{ readonly state: "done" | "pending" } | undefined>;
+  status?(): CustomersStatus;
+}
+
+/** One request, as a handler sees it. */
+export interface Ask {
+  readonly req: IncomingMessage;
+  /** A part of the path, decoded. */
+  param(name: string): string;
+  readonly query: Readonly<Record<string, string>>;
+  body(): Promise<unknown>;
+  /** Who acts, for the audit. */
+  who(): string;
+}
+
+export interface Answer<Body = unknown> {
+  readonly status?: number;
+  readonly body: Body;
+  /** Sent as it is, under this type, instead of as JSON. */
+  readonly type?: string;
+}
+
+export type Handler<Body = unknown> = (parts: AdminParts, ask: Ask) => Answer<Body> | Promise<Answer<Body>>;

@@ -1,0 +1,19 @@
+import { notFound } from "../api-problem.js";
+import { customerAnswer, customerId } from "../customer-answer.js";
+import type { Handler } from "../handler.js";
+import type { CustomerAnswer } from "../types.js";
+
+export const customer: Handler<CustomerAnswer> = async ({ customers, gate }, { param }) => {
+  const id = customerId(param("id"));
+  const record = await customers.get(id);
+  if (record === undefined) {
+    const { defaultTier } = gate.policy;
+    throw notFound(
+      "Nothing is on record of this customer.",
+      defaultTier === undefined
+        ? "The policy has no default tier."
+        : `It is in the default tier, ${defaultTier}.`,
+    );
+  }
+  return { body: customerAnswer(id, record) };
+};

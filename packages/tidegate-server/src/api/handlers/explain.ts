@@ -1,0 +1,8 @@
+import type { Handler } from "../handler.js";
+import { parseAs, subjectBody } from "../shapes.js";
+import { subjectOf } from "../subject-of.js";
+import type { ExplainAnswer } from "../types.js";
+
+export const explain: Handler<ExplainAnswer> = async ({ gate }, ask) => ({
+  body: await gate.explain(subjectOf(parseAs(subjectBody, await ask.body(), "body"))),
+});

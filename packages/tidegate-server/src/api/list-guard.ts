@@ -1,0 +1,49 @@
+import { ConfigError, type ListName } from "tidegate";
+import { type PeerTest, peerTest } from "tidegate/http";
+import { ApiProblem } from "./api-problem.js";
+
+const isLoopback = peerTest(["loopback"]);
+
+/** Stops what is most likely a slip: shutting out oneself or this machine, or naming a good part of the Internet. */
+export function guardList(list: ListName, address: string, peer: string | undefined): void {
+  const why = slip(list, address, peer);
+  if (why === undefined) return;
+  throw new ApiProblem({
+    status: 409,
+    code: "TG_GUARD",
+    detail: `${why} Nothing was changed. If it is meant, send {"force": true}.`,
+    help: 'If it is meant, send {"force": true}.',
+  });
+}
+
+function slip(list: ListName, address: string, peer: string | undefined): string | undefined {
+  const covers = coverage(address);
+  // What is no address, or everyone, is the gate's to refuse, and no force helps.
+  if (covers === undefined) return undefined;
+  if (isWide(address)) return `${address} names a good part of the Internet.`;
+  if (list === "safelist") return undefined;
+  if (covers(peer)) return `${address} names the address you are calling from.`;
+  if (covers("127.0.0.1") || covers("::1") || isLoopback(address))
+    return `${address} names this machine itself.`;
+  return undefined;
+}
+
+function coverage(address: string): PeerTest | undefined {
+  // Words such as "loopback" name peers, and no list knows them.
+  if (!/[.:]/.test(address)) return undefined;
+  try {
+    return peerTest([address]);
+  } catch (error) {
+    if (error instanceof ConfigError) return undefined;
+    throw error;
+  }
+}
+
+/** Larger than what any one operator has. */
+function isWide(address: string): boolean {
+  const prefix = /\/(\d+)$/.exec(address)?.[1];
+  if (prefix === undefined) return false;
+  if (!address.includes(":")) return Number(prefix) < 8;
+  const isMapped = /^(?:::ffff:|64:ff9b::)/i.test(address) && Number(prefix) >= 96;
+  return isMapped ? Number(prefix) < 104 : Number(prefix) < 16;
+}

@@ -1,0 +1,131 @@
+import type { BusyKey, Cleared, Explanation, GateMetrics, ListEntry, ListName } from "tidegate";
+import type { ConfigProblem } from "../config/config-file-error.js";
+import type { CustomersStatus } from "../customers/customer-book.js";
+import type { AuditEntry, PolicyVersion } from "../data.js";
+import type { PolicyStatus } from "../policy/policy-status.js";
+
+/** What the server knows of itself. */
+export interface Status {
+  readonly startedAt: number;
+  readonly isDemo: boolean;
+  /** Upstreams and workers can take requests. */
+  readonly isReady: boolean;
+  readonly isDraining?: boolean;
+  readonly workers: number;
+  readonly listeners: { readonly proxy?: string; readonly decide?: string; readonly admin?: string };
+  readonly store: { readonly kind: string; readonly isDegraded: boolean };
+  readonly policy: PolicyStatus;
+}
+
+/** GET /health */
+export interface HealthAnswer {
+  readonly status: "alive";
+}
+
+/** GET /ready: 200, or 503 with what is missing. */
+export interface ReadyAnswer {
+  readonly status: "ready" | "not ready";
+  readonly reasons: readonly string[];
+}
+
+/** GET /v1/status */
+export interface StatusAnswer extends Status {
+  readonly ready: ReadyAnswer;
+  readonly data: { readonly kind: string };
+  readonly metrics: GateMetrics;
+  readonly customers?: CustomersStatus;
+}
+
+/** GET /v1/policy */
+export interface PolicyAnswer {
+  readonly status: PolicyStatus;
+  /** What is in force, with its text; null as long as none is stored. */
+  readonly version: PolicyVersion | null;
+}
+
+/** Of a list of versions: the text is asked for by id. */
+export type PolicyVersionLine = Omit<PolicyVersion, "text">;
+
+/** GET /v1/policy/versions, newest first. */
+export interface PolicyVersionsAnswer {
+  readonly versions: readonly PolicyVersionLine[];
+  /** `before` of the next page. */
+  readonly next?: number;
+}
+
+/** GET /v1/policy/versions/:id, POST /v1/policy, POST /v1/policy/rollback */
+export interface PolicyVersionAnswer {
+  readonly version: PolicyVersion;
+}
+
+/** POST /v1/policy/validate */
+export interface ValidateAnswer {
+  readonly ok: boolean;
+  readonly problems: readonly ConfigProblem[];
+}
+
+/** GET /v1/lists/:list, by address. */
+export interface ListAnswer {
+  readonly list: ListName;
+  readonly entries: readonly ListEntry[];
+  /** `after` of the next page. */
+  readonly next?: string;
+  /** Those the policy itself names: they are changed there. */
+  readonly fromPolicy: readonly string[];
+}
+
+/** PUT /v1/lists/:list/:address */
+export interface ListEntryAnswer {
+  readonly list: ListName;
+  readonly entry: ListEntry;
+}
+
+/** DELETE /v1/lists/:list/:address */
+export interface ListRemovedAnswer {
+  readonly list: ListName;
+  readonly removed: string;
+}
+
+/** GET /v1/customers/:id, PUT …/tier, PUT …/limits */
+export interface CustomerAnswer {
+  readonly id: string;
+  readonly tier: string | null;
+  /** Window in seconds to limit. */
+  readonly limits: Readonly<Record<string, number>> | null;
+  /** Of a write: whether the primary database has it too. */
+  readonly state?: "done" | "pending";
+}
+
+/** POST /v1/explain. Times that never come are null. */
+export type ExplainAnswer = Explanation;
+
+/** POST /v1/clear */
+export type ClearAnswer = Cleared;
+
+/** GET /v1/busiest */
+export interface BusiestAnswer {
+  readonly clients: readonly BusyKey[];
+}
+
+/** GET /v1/audit, newest first. */
+export interface AuditAnswer {
+  readonly entries: readonly AuditEntry[];
+  /** `before` of the next page. */
+  readonly next?: number;
+}
+
+/** Every error, as application/problem+json. */
+export interface ProblemAnswer {
+  readonly type: "about:blank";
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly code: string;
+  readonly help?: string;
+  /** Where in what was sent: `body.subject.ip`, `query.most`. */
+  readonly path?: string;
+  /** Of a policy: everything that is wrong in it. */
+  readonly problems?: readonly ConfigProblem[];
+  /** Of an unexpected error: under this name it is in the log. */
+  readonly id?: string;
+}

@@ -1,0 +1,78 @@
+import { isIP } from "node:net";
+import { type Command, InvalidArgumentError } from "commander";
+import { usageError } from "./exit.js";
+
+/** What may be said of a request, as the server takes it. */
+export interface Facts {
+  ip?: string;
+  method?: string;
+  host?: string;
+  path?: string;
+  user?: string;
+  customer?: string;
+  account?: string;
+  headers?: Record<string, string>;
+}
+
+/** Whom a person means: an address, `customer:<id>`, `user:<id>` or `account:<name>`. */
+function clientFacts(text: string): Facts {
+  const named = /^(customer|user|account):(.+)$/s.exec(text);
+  if (named !== null) return { [named[1] as "customer" | "user" | "account"]: named[2] as string };
+  const address = text.replace(/^\[(.*)\]$/, "$1");
+  if (isIP(address) !== 0) return { ip: address };
+  if (/^[0-9a-z_-]{8,64}$/i.test(text))
+    throw usageError(
+      `${text} looks like a decision's id, and decisions can not be looked up by id yet.`,
+      "Give the client instead: an address, customer:<id>, user:<id> or account:<name>.",
+    );
+  throw usageError(
+    `${JSON.stringify(text.slice(0, 100))} is no client.`,
+    "Give an address, customer:<id>, user:<id> or account:<name>.",
+  );
+}
+
+/** Flags for the rest of a request. */
+export function withRequestOptions(command: Command): Command {
+  return command
+    .option("--method <method>", "of the request (GET)")
+    .option("--path <path>", "of the request (/)")
+    .option("--host <host>", "of the request")
+    .option("--header <name: value>", "of the request; may be given again", header)
+    .option("--ip <address>", "beside a customer, user or account")
+    .option("--customer <id>", "who is known to send it")
+    .option("--user <id>", "who is known to send it")
+    .option("--account <name>", "who it claims to be");
+}
+
+function header(text: string, before: Record<string, string> = {}): Record<string, string> {
+  const [, name, value] = /^([!#$%&'*+.^_`|~0-9a-z-]+):\s*(.*)$/i.exec(text) ?? [];
+  if (name === undefined) throw new InvalidArgumentError('Write it as "User-Agent: curl/8".');
+  return { ...before, [name]: value as string };
+}
+
+export interface RequestFlags {
+  readonly method?: string;
+  readonly path?: string;
+  readonly host?: string;
+  readonly header?: Record<string, string>;
+  readonly ip?: string;
+  readonly customer?: string;
+  readonly user?: string;
+  readonly account?: string;
+}
+
+/** The client and the flags together. */
+export function requestFacts(client: string | undefined, flags: RequestFlags): Facts {
+  const { method, path, host, header: headers, ip, customer, user, account } = flags;
+  return {
+    ...(ip !== undefined && { ip }),
+    ...(customer !== undefined && { customer }),
+    ...(user !== undefined && { user }),
+    ...(account !== undefined && { account }),
+    ...(client !== undefined && clientFacts(client)),
+    ...(method !== undefined && { method: method.toUpperCase() }),
+    ...(path !== undefined && { path }),
+    ...(host !== undefined && { host }),
+    ...(headers !== undefined && Object.keys(headers).length > 0 && { headers }),
+  };
+}

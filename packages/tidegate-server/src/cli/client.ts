@@ -1,0 +1,96 @@
+import type { Cleared, Explanation, Verdict } from "tidegate";
+import { printable } from "../printable.js";
+import { examples, type Flags, type Verbs } from "./cli.js";
+import { type RequestFlags, requestFacts, withRequestOptions } from "./client-facts.js";
+import { exit } from "./exit.js";
+import { table } from "./table.js";
+import { relative, span } from "./times.js";
+
+export const addClient: Verbs = (program, act) => {
+  const client = program
+    .command("client")
+    .summary("what is counted of a client, and how to forget it")
+    .description("What is counted of a client now, and how to forget it.")
+    .addHelpText("after", examples("tidegate client show 203.0.113.7"));
+
+  withRequestOptions(
+    client
+      .command("show")
+      .description("What every rule has counted of this client, and until when it is held.")
+      .argument("<client>", "an address, customer:<id>, user:<id> or account:<name>"),
+  )
+    .addHelpText("after", examples("tidegate client show 203.0.113.7 --path /search"))
+    .action(
+      act(async (cli, flags: RequestFlags & Flags, given: string) => {
+        const subject = requestFacts(given, flags);
+        const explained = (await cli.admin().send("POST", "/v1/explain", { subject })) as Explanation;
+        if (cli.isJson) return cli.printJson(explained);
+        const { listed, rules } = explained;
+        const verdicts = rules.flatMap(({ verdicts }) => verdicts);
+        if (listed !== undefined)
+          cli.print(`${printable(listed.address)} is on the ${printable(explained.reason)}.`);
+        cli.print(verdicts.length === 0 ? "No rule counts it." : verdictsTable(verdicts));
+      }),
+    );
+
+  withRequestOptions(
+    client
+      .command("clear")
+      .description(
+        "Forgets what was counted of a client and lifts its holds. Asks first when there are several.",
+      )
+      .argument("<clients...>", "addresses, customer:<id>, user:<id> or account:<name>"),
+  )
+    .option("--yes", "do not ask")
+    .addHelpText(
+      "after",
+      examples("tidegate client clear 203.0.113.7", "tidegate client clear 203.0.113.7 203.0.113.8 --yes"),
+    )
+    .action(
+      act(async (cli, flags: RequestFlags & Flags, given: string[]) => {
+        const subjects = given.map((each) => requestFacts(each, flags));
+        if (subjects.length > 1) await cli.confirm(`Forget ${subjects.length} clients?`);
+        const admin = cli.admin();
+        const answers: (Cleared & { client: string })[] = [];
+        for (const [i, subject] of subjects.entries()) {
+          const cleared = (await admin.send("POST", "/v1/clear", { subject })) as Cleared;
+          answers.push({ client: given[i] as string, ...cleared });
+        }
+        if (cli.isJson) cli.printJson(answers);
+        else for (const answer of answers) cli.print(clearedText(answer));
+        return answers.every(({ cleared }) => cleared.length === 0) ? exit.no : exit.ok;
+      }),
+    );
+};
+
+function verdictsTable(verdicts: readonly Verdict[]): string {
+  return table(
+    [
+      { title: "LEVEL", of: ({ name }) => name },
+      { title: "KEY", of: ({ key }) => key },
+      { title: "LEFT", of: ({ remaining }) => Number(remaining.toPrecision(6)), isNumber: true },
+      { title: "LIMIT", of: ({ limit }) => limit, isNumber: true },
+      { title: "WINDOW", of: ({ windowMs }) => span(windowMs) },
+      { title: "STATE", of: stateOf },
+      {
+        title: "WHOLE AGAIN",
+        of: ({ resetAfterMs }) => (resetAfterMs > 0 ? `in ${span(resetAfterMs)}` : "now"),
+      },
+    ],
+    verdicts,
+  );
+}
+
+function stateOf({ allowed, shadow, heldUntil, at }: Verdict): string {
+  if (heldUntil != null && heldUntil > at) return `held, ends ${relative(heldUntil, at)}`;
+  const answer = allowed ? "passes" : "refused";
+  return shadow ? `${answer} (shadow)` : answer;
+}
+
+function clearedText({ client, cleared, unknown }: Cleared & { client: string }): string {
+  const rules = cleared.map(({ rule }) => printable(rule));
+  const forgotten = rules.length === 0 ? "no rule counts by this" : `forgotten by ${rules.join(", ")}`;
+  const rest =
+    unknown.length === 0 ? "" : `; not known by these facts to ${unknown.map(printable).join(", ")}`;
+  return `${printable(client)}: ${forgotten}${rest}.`;
+}

@@ -1,0 +1,101 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Logger } from "pino";
+import { type Loaded, loadConfig, type Overrides } from "../config/load-config.js";
+import { openLog } from "../observe/open-log.js";
+import { type Server, startServer, type Urls } from "../server.js";
+import { serveAsWorker } from "../workers/serve-as-worker.js";
+import { startWorkers } from "../workers/worker-pool.js";
+import { type StartFlags, usualFile } from "./start-flags.js";
+import { welcome } from "./welcome.js";
+
+/** Starts what the file and the flags ask for, and runs until told. */
+export async function runServer(flags: StartFlags): Promise<void> {
+  const file = flags.config ?? (existsSync(usualFile) ? usualFile : undefined);
+  const loaded = loadConfig({
+    ...(file !== undefined && { file: resolve(file) }),
+    overrides: overridesOf(flags),
+    env: process.env,
+    cwd: process.cwd(),
+  });
+  const log = openLog(loaded.settings.logs);
+  for (const { code, message, help } of loaded.warnings) log.warn({ code, help }, message);
+  if (process.env.TIDEGATE_WORKER !== undefined) return work(loaded, log);
+  return loaded.settings.workers > 1 ? lead(loaded, log) : serve(loaded, log);
+}
+
+async function serve(loaded: Loaded, log: Logger): Promise<void> {
+  const server = await startServer(loaded, { log });
+  runUntilTold(log, server, () => server.close());
+  announce(loaded, server.urls, log);
+}
+
+/** The parent of workers: what people ask is answered here, traffic goes to the workers. */
+async function lead(loaded: Loaded, log: Logger): Promise<void> {
+  const { workers, drainMs } = loaded.settings;
+  const pool = await startWorkers({
+    count: workers,
+    log,
+    file: process.argv[1] as string,
+    args: process.argv.slice(2),
+    drainMs,
+  });
+  const server = await startServer(loaded, { log, role: "back", fronts: pool });
+  runUntilTold(log, server, async () => {
+    await pool.close();
+    await server.close();
+  });
+  announce(loaded, { ...pool.urls, ...server.urls }, log);
+}
+
+async function work(loaded: Loaded, log: Logger): Promise<void> {
+  const server = await startServer(loaded, { log, role: "front" });
+  runUntilTold(log, server, () => server.close());
+  serveAsWorker(server);
+}
+
+function announce(loaded: Loaded, urls: Urls, log: Logger): void {
+  log.info(
+    { ...urls, store: loaded.settings.store.kind, workers: loaded.settings.workers },
+    "Tidegate is up",
+  );
+  if (loaded.settings.isDemo || process.stdout.isTTY) process.stdout.write(welcome(loaded, urls));
+}
+
+/** SIGHUP reads the file again; SIGTERM and SIGINT end what is under way, a second one ends at once. */
+function runUntilTold(log: Logger, server: Server, close: () => Promise<void>): void {
+  let isEnding = false;
+  process.on("SIGHUP", () => {
+    server.reload("SIGHUP").catch((error) => log.error({ err: error }, "the file could not be read again"));
+  });
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    process.on(signal, () => {
+      if (isEnding) process.exit(1);
+      isEnding = true;
+      log.info({ signal }, "ending what is under way");
+      close().then(
+        () => process.exit(0),
+        (error) => {
+          log.error({ err: error }, "could not end in order");
+          process.exit(1);
+        },
+      );
+    });
+  }
+}
+
+function overridesOf(flags: StartFlags): Overrides {
+  const listen = {
+    ...(flags.listen !== undefined && { proxy: flags.listen }),
+    ...(flags.admin !== undefined && { admin: flags.admin }),
+    ...(flags.decide !== undefined && { decide: flags.decide }),
+  };
+  return {
+    listen,
+    ...(flags.redis !== undefined && { redis: flags.redis }),
+    ...(flags.upstream !== undefined && { upstream: flags.upstream }),
+    ...(flags.data !== undefined && { dataDir: flags.data }),
+    ...(flags.workers !== undefined && { workers: flags.workers }),
+    ...(flags.logLevel !== undefined && { logLevel: flags.logLevel }),
+  };
+}

@@ -1,0 +1,142 @@
+import { userInfo } from "node:os";
+import { CliError, exit, usageError } from "./exit.js";
+import type { Io } from "./io.js";
+
+/** Asks a listener of the server. Whatever goes wrong is a `CliError` that says what to do. */
+export interface ServerClient {
+  readonly url: string;
+  get(path: string): Promise<unknown>;
+  send(method: "POST" | "PUT" | "DELETE", path: string, body?: unknown): Promise<unknown>;
+}
+
+export interface ServerClientOptions {
+  readonly url: string;
+  readonly token: string | undefined;
+  readonly env: Io["env"];
+  /** How to say another address, and the token. */
+  readonly flags: { readonly url: string; readonly token: string; readonly setting: string };
+}
+
+const patienceMs = 10_000;
+
+export function serverClient({ url, token, env, flags }: ServerClientOptions): ServerClient {
+  const base = baseOf(url, flags.url);
+  if (token !== undefined && !/^[\x21-\x7e]+$/.test(token))
+    throw usageError("The token has characters no header can carry.", `See what ${flags.token} is set to.`);
+
+  async function exchange(method: string, path: string, body?: unknown): Promise<unknown> {
+    let status: number;
+    let text: string;
+    try {
+      const answer = await fetch(new URL(path, base), {
+        method,
+        redirect: "error",
+        signal: AbortSignal.timeout(patienceMs),
+        headers: {
+          Accept: "application/json",
+          "Tidegate-Who": whoAmI(env),
+          ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+          ...(body !== undefined && { "Content-Type": "application/json" }),
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      status = answer.status;
+      text = await answer.text();
+    } catch (error) {
+      throw unreachable(base.origin, error, flags.url);
+    }
+    const said = parsed(text);
+    if (status >= 200 && status < 300 && (said !== undefined || text === "")) return said;
+    if (status === 401)
+      throw new CliError(
+        exit.declined,
+        `${base.origin} wants a token.`,
+        `Set ${flags.token} to what the server's ${flags.setting} is.`,
+        { code: codeOf(said), status },
+      );
+    throw declined(base.origin, status, said, flags.url);
+  }
+
+  return {
+    url: base.origin,
+    get: (path) => exchange("GET", path),
+    send: (method, path, body) => exchange(method, path, body),
+  };
+}
+
+/** One segment of a path. Dots would climb to another address, encoded or not. */
+export function segment(text: string): string {
+  if (text === "." || text === ".." || text === "" || /\p{Cs}/u.test(text))
+    throw usageError(`${JSON.stringify(text)} can not be asked for.`, "Give an address or an id.");
+  return encodeURIComponent(text);
+}
+
+/** `?a=1&b=2` of what is given. */
+export function query(values: Readonly<Record<string, string | number | undefined>>): string {
+  const given = Object.entries(values).filter(
+    (each): each is [string, string | number] => each[1] !== undefined,
+  );
+  return given.length === 0
+    ? ""
+    : `?${new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]))}`;
+}
+
+function baseOf(text: string, flag: string): URL {
+  const base = URL.canParse(text) ? new URL(text) : undefined;
+  if (base !== undefined && /^https?:$/.test(base.protocol) && base.username === "" && base.password === "")
+    return base;
+  throw usageError(
+    `${JSON.stringify(text)} is not an address of a server.`,
+    `Write ${flag} as http://127.0.0.1:8088.`,
+  );
+}
+
+function whoAmI(env: Io["env"]): string {
+  let name = env.USER ?? env.LOGNAME;
+  try {
+    name ??= userInfo().username;
+  } catch {
+    // A user without a name.
+  }
+  return `cli:${(name ?? "").replace(/[^\x21-\x7e]/g, "").slice(0, 60) || "somebody"}`;
+}
+
+function unreachable(origin: string, error: unknown, flag: string): CliError {
+  const isLate = error instanceof Error && error.name === "TimeoutError";
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const code = cause instanceof Error && "code" in cause ? String(cause.code) : undefined;
+  const why = isLate
+    ? `no answer within ${patienceMs / 1000} s`
+    : (code ?? (cause instanceof Error ? cause.message : ""));
+  return new CliError(
+    exit.unreachable,
+    `${origin} can not be reached (${why}).`,
+    `Start the server with \`tidegate start\`, or name where it is with ${flag}.`,
+  );
+}
+
+function declined(origin: string, status: number, said: unknown, flag: string): CliError {
+  const { title, detail } = (said ?? {}) as { title?: unknown; detail?: unknown };
+  if (typeof title !== "string")
+    return new CliError(
+      exit.declined,
+      `${origin} answered ${status}, and not as Tidegate does.`,
+      `See that ${flag} names the right listener.`,
+      { status },
+    );
+  const words = typeof detail === "string" && detail !== "" ? detail : title;
+  return new CliError(exit.declined, words, "", { code: codeOf(said), status });
+}
+
+function codeOf(said: unknown): string | undefined {
+  const code = typeof said === "object" && said !== null && "code" in said ? said.code : undefined;
+  return typeof code === "string" ? code : undefined;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

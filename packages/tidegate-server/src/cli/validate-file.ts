@@ -1,0 +1,27 @@
+import { resolve } from "node:path";
+import { isMap, isScalar, parseDocument } from "yaml";
+import type { ConfigProblem } from "../config/config-file-error.js";
+import { loadConfig } from "../config/load-config.js";
+import { parsePolicy } from "../config/parse-policy.js";
+import { policyShape } from "../config/policy-shape.js";
+import { sections } from "../config/settings-shape.js";
+import { readSource } from "../config/source.js";
+import type { Io } from "./io.js";
+
+/** Reads a configuration, or a policy alone. Throws a `ConfigFileError` with what is wrong, answers what to look at. */
+export function validateFile(given: string, { cwd, env }: Pick<Io, "cwd" | "env">): readonly ConfigProblem[] {
+  const file = resolve(cwd, given);
+  const { text } = readSource(file);
+  if (!isBarePolicy(text)) return loadConfig({ file, env: { ...env }, cwd }).warnings;
+  const warnings: ConfigProblem[] = [];
+  parsePolicy(text, { name: file, onWarning: (warning) => warnings.push(warning) });
+  return warnings;
+}
+
+function isBarePolicy(text: string): boolean {
+  const { contents } = parseDocument(text, { logLevel: "silent" });
+  if (!isMap(contents)) return false;
+  const keys = contents.items.map(({ key }) => (isScalar(key) ? String(key.value) : ""));
+  const ofPolicy = keys.filter((key) => Object.hasOwn(policyShape.shape, key));
+  return ofPolicy.length > 0 && !keys.some((key) => key === "policy" || Object.hasOwn(sections, key));
+}

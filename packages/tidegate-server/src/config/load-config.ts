@@ -1,0 +1,133 @@
+import { dirname, resolve } from "node:path";
+import type { Policy } from "tidegate";
+import { hasSilentCallers, type Settings, type UpstreamSettings } from "../settings.js";
+import { checkTogether } from "./check-together.js";
+import type { ConfigProblem } from "./config-file-error.js";
+import { demoText } from "./demo-text.js";
+import { FileReader } from "./file-reader.js";
+import { applyOverrides, type Overrides } from "./overrides.js";
+import { policyAt } from "./parse-policy.js";
+import { policyShape } from "./policy-shape.js";
+import { emptyPolicy, policyText } from "./policy-text.js";
+import { ProblemList } from "./problem-list.js";
+import { readSettings } from "./read-settings.js";
+import { fileShape } from "./settings-shape.js";
+import { unknownKeys } from "./shape-problems.js";
+import { readSource, type Source, sourceOf } from "./source.js";
+import { readTree, type Tree } from "./tree.js";
+
+export type { Overrides } from "./overrides.js";
+
+/** A configuration, found to be in order. */
+export interface Loaded {
+  readonly settings: Settings;
+  /** The policy by itself, as YAML: `parsePolicy` reads it. */
+  readonly policyText: string;
+  /** What to look at, though nothing is wrong. */
+  readonly warnings: readonly ConfigProblem[];
+  /** Absolute. Undefined: the demo. */
+  readonly file?: string;
+}
+
+export interface LoadOptions {
+  /** Without it the demo's settings hold. */
+  readonly file?: string;
+  readonly overrides?: Overrides;
+  /** Default `process.env`. */
+  readonly env?: NodeJS.ProcessEnv;
+  /** Default the current folder. */
+  readonly cwd?: string;
+}
+
+/** Reads a configuration. Throws a `ConfigFileError` that names everything wrong with it, by line. */
+export function loadConfig(options: LoadOptions = {}): Loaded {
+  const { overrides = {}, env = process.env, cwd = process.cwd() } = options;
+  if (options.file === undefined) return demoConfig(overrides, { cwd });
+  const file = resolve(cwd, options.file);
+  return { ...load({ source: readSource(file), overrides, env, cwd, folder: dirname(file) }), file };
+}
+
+/** The same of a text, or a file's bytes, that stands nowhere. */
+export function loadText(text: string | Uint8Array, options: Omit<LoadOptions, "file"> = {}): Loaded {
+  const { overrides = {}, env = process.env, cwd = process.cwd() } = options;
+  return load({ source: sourceOf("the configuration", text), overrides, env, cwd, folder: cwd });
+}
+
+/** What is run without a file: an app of ours behind 100 requests a minute. */
+export function demoConfig(
+  overrides: Overrides = {},
+  { cwd = process.cwd() }: { cwd?: string } = {},
+): Loaded {
+  const source = sourceOf("the demo", demoText);
+  return load({ source, overrides, env: {}, cwd, folder: cwd, upstreams: [demoUpstream] });
+}
+
+/** The server starts the app and fills in where it is. */
+const demoUpstream: UpstreamSettings = { name: "demo", urls: [], hosts: [], path: "/" };
+
+/** The policy's text as it stands in a file now; throws a `ConfigFileError` when the file is not YAML or its policy is wrong. */
+export function readPolicyText(file: string): string {
+  const source = readSource(file);
+  const problems = new ProblemList(source);
+  const tree = readTree(source, problems);
+  const text = tree === undefined ? emptyPolicy : policyText(source, tree, problems);
+  if (tree?.value.policy !== undefined)
+    policyAt({ value: tree.value.policy, path: ["policy"], terms: {}, problems, onWarning: () => {} });
+  problems.throwIfAny();
+  return text;
+}
+
+interface LoadTerms {
+  readonly source: Source;
+  readonly overrides: Overrides;
+  readonly env: NodeJS.ProcessEnv;
+  readonly cwd: string;
+  readonly folder: string;
+  readonly upstreams?: readonly UpstreamSettings[];
+}
+
+function load({ source, overrides, env, cwd, folder, upstreams }: LoadTerms): Loaded {
+  const problems = new ProblemList(source);
+  const tree = readTree(source, problems);
+  if (tree === undefined) throw problems.error();
+  const reader = new FileReader({ tree, problems, env, folder });
+  unknownKeys({ value: tree.value, shape: fileShape, problems, elsewhere });
+  const read = readSettings(reader);
+  const isDemo = upstreams !== undefined && overrides.upstream === undefined;
+  const own = { ...read, isDemo, upstreams: upstreams ?? read.upstreams };
+  const settings = applyOverrides(own, overrides, { problems, cwd });
+  checkTogether(settings, overrides, reader);
+  const policy = readOwnPolicy(tree, settings, reader);
+  const text = policyText(source, tree, problems);
+  problems.throwIfAny();
+  if (policy?.rules.length === 0) reader.warn(["policy"], noRules);
+  return { settings, policyText: text, warnings: reader.warnings };
+}
+
+function readOwnPolicy(
+  tree: Tree,
+  settings: Settings,
+  { problems, warnings }: FileReader,
+): Policy | undefined {
+  return policyAt({
+    value: tree.value.policy === undefined ? { rules: [] } : tree.value.policy,
+    path: ["policy"],
+    terms: {
+      canFinish: !hasSilentCallers(settings),
+      identity: settings.identity,
+      store: settings.store.kind,
+    },
+    problems,
+    onWarning: (warning) => warnings.push(warning),
+  });
+}
+
+function elsewhere(key: string): string | undefined {
+  return Object.hasOwn(policyShape.shape, key) ? `Write it under policy: policy: { ${key}: … }.` : undefined;
+}
+
+const noRules = {
+  code: "TG_POLICY_EMPTY",
+  message: "The policy has no rules, so nobody is limited.",
+  help: "Write some under policy, e.g. rules: [{ name: req/ip, by: ip, limits: [100 per minute] }].",
+};

@@ -1,0 +1,93 @@
+import { createClient, createCluster } from "@redis/client";
+import { type Directory, memoryStore, type Store, TidegateError } from "tidegate";
+import { memcachedStore } from "tidegate/memcached";
+import { redisStore } from "tidegate/redis";
+import type { Log } from "./log.js";
+import type { StoreSettings } from "./settings.js";
+
+export type RedisConnection = ReturnType<typeof createClient> | ReturnType<typeof createCluster>;
+
+/** The store of counts, by its name in the settings. */
+export interface Counts {
+  readonly store: Store;
+  /** Where there is one: policy versions, lists and audit then live beside the counts. */
+  readonly redis?: { readonly client: RedisConnection; readonly prefix: string; openDirectory(): Directory };
+  close(): Promise<void>;
+}
+
+/** How long a start waits for Redis before it goes on without. */
+const firstConnectMs = 3_000;
+
+export async function openCounts(settings: StoreSettings, log: Log): Promise<Counts> {
+  switch (settings.kind) {
+    case "memory": {
+      const { maxKeys } = settings;
+      return { store: memoryStore(maxKeys === undefined ? {} : { maxKeys }), close: async () => {} };
+    }
+    case "memcached": {
+      const { servers, prefix } = settings;
+      const store = memcachedStore({
+        servers,
+        prefix,
+        onWarning: (message) => log.warn({ message }, "memcached"),
+      });
+      return { store, close: async () => store.close?.() };
+    }
+    case "redis":
+      return openRedisCounts(settings, log);
+  }
+}
+
+async function openRedisCounts(
+  settings: Extract<StoreSettings, { kind: "redis" }>,
+  log: Log,
+): Promise<Counts> {
+  const { prefix } = settings;
+  const client = clientFor(settings);
+  let isToldDown = false;
+  client.on("error", (error) => {
+    if (isToldDown) return;
+    isToldDown = true;
+    log.error({ error: reasonOf(error) }, "Redis is out of reach; trying on");
+  });
+  client.on("ready", () => {
+    if (isToldDown) log.info("Redis is back");
+    isToldDown = false;
+  });
+  const connected = client.connect();
+  connected.catch(() => {});
+  await Promise.race([connected, new Promise((resolve) => setTimeout(resolve, firstConnectMs))]).catch(
+    (error) => {
+      throw new TidegateError(
+        "TG_REDIS_CONNECT",
+        `Redis can not be used: ${reasonOf(error)}`,
+        "Check store.url, its user and password, and that the server is Redis 6.2 or later.",
+      );
+    },
+  );
+  const store = redisStore({ client, prefix, onWarning: (message) => log.warn({ message }, "Redis") });
+  return {
+    store,
+    redis: { client, prefix, openDirectory: () => (store.openDirectory as () => Directory)() },
+    async close() {
+      await store.close?.();
+      client.destroy();
+    },
+  };
+}
+
+/** Commands fail at once while there is no connection: whoever asks has a deadline, and an answer of its own by then. */
+function clientFor({ url, isCluster }: Extract<StoreSettings, { kind: "redis" }>): RedisConnection {
+  const socket = {
+    reconnectStrategy: (tries: number) => Math.min(50 * 2 ** tries, 1_000),
+    connectTimeout: 2_000,
+  };
+  const common = { commandOptions: { timeout: 0 } };
+  return isCluster
+    ? createCluster({ rootNodes: [{ url: url.reveal() }], defaults: { socket, ...common } })
+    : createClient({ url: url.reveal(), socket, disableOfflineQueue: true, ...common });
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message || error.name : String(error);
+}

@@ -1,0 +1,113 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { CustomerRecord, Directory } from "tidegate";
+import type { CustomerSource } from "./customer-source.js";
+import { readRow, type SourceCustomer } from "./read-row.js";
+
+export interface PullOptions {
+  readonly source: CustomerSource;
+  readonly directory: Directory;
+  /** How many customers are looked up and written at once: 1 where each write holds up the process. */
+  readonly atOnce: number;
+  /** Who came with the last whole pull. */
+  readonly before: ReadonlySet<string>;
+  /** Asked again for every page: whom to leave alone. */
+  readonly unsettled: () => Promise<ReadonlySet<string>>;
+  readonly hasTier: (tier: string) => boolean;
+  readonly signal: AbortSignal;
+}
+
+export interface Pulled {
+  /** Everybody the source has, those with a senseless row too. */
+  readonly ids: ReadonlySet<string>;
+  /** There were more than are taken. */
+  readonly isCut: boolean;
+  readonly changed: number;
+  readonly removed: number;
+  readonly rejected: number;
+  /** Of the first that was rejected. */
+  readonly rejectedWhy?: string;
+  readonly unknownTiers: number;
+}
+
+/** One more is not taken: it is reported. */
+const mostRows = 1_000_000;
+const rowsATurn = 64;
+
+/**
+ * Brings what the source says into the directory: writes only what differs, and removes who came with the last pull and is gone.
+ * A source that suddenly has nobody removes nobody.
+ */
+export async function pull(options: PullOptions): Promise<Pulled> {
+  const { source, directory, atOnce, before, unsettled, hasTier, signal } = options;
+  const ids = new Set<string>();
+  let [rows, changed, removed, rejected, unknownTiers] = [0, 0, 0, 0, 0];
+  let rejectedWhy: string | undefined;
+  let isCut = false;
+
+  function take(row: unknown): SourceCustomer[] {
+    const customer = readRow(row);
+    const isTwice = typeof customer !== "string" && ids.has(customer.id);
+    if (typeof customer === "string" || isTwice) {
+      rejected++;
+      rejectedWhy ??= isTwice ? "there are two rows of one id" : (customer as string);
+      const id = (row as { id?: unknown } | null)?.id;
+      if (typeof id === "string") ids.add(id);
+      return [];
+    }
+    ids.add(customer.id);
+    if (customer.tier !== undefined && !hasTier(customer.tier)) unknownTiers++;
+    return [customer];
+  }
+
+  async function bring({ id, tier, limits }: SourceCustomer, leave: ReadonlySet<string>): Promise<void> {
+    if (leave.has(id)) return;
+    const known = await directory.customer(id);
+    const record = { ...(tier !== undefined && { tier }), limits: limits ?? known?.limits ?? new Map() };
+    if (isSame(record, known)) return;
+    await directory.putCustomer(id, record);
+    changed++;
+  }
+
+  /** Between two writes, and every few rows, others have their turn. */
+  async function inBatches<T>(all: readonly T[], act: (one: T) => Promise<void>): Promise<void> {
+    for (let from = 0; from < all.length; from += atOnce) {
+      signal.throwIfAborted();
+      const written = changed + removed;
+      await Promise.all(all.slice(from, from + atOnce).map(act));
+      if (changed + removed > written || from % rowsATurn < atOnce) await nextTurn();
+    }
+  }
+
+  for await (const page of source.rows(signal)) {
+    const leave = await unsettled();
+    isCut = rows + page.length > mostRows;
+    const taken = page.slice(0, mostRows - rows).flatMap(take);
+    rows += page.length;
+    await inBatches(taken, (customer) => bring(customer, leave));
+    if (isCut) break;
+  }
+
+  if (!isCut && ids.size > 0) {
+    const leave = await unsettled();
+    const gone = [...before].filter((id) => !ids.has(id) && !leave.has(id));
+    await inBatches(gone, async (id) => {
+      await directory.putCustomer(id, {});
+      removed++;
+    });
+  }
+  return {
+    ids,
+    isCut,
+    changed,
+    removed,
+    rejected,
+    unknownTiers,
+    ...(rejectedWhy !== undefined && { rejectedWhy }),
+  };
+}
+
+function isSame(a: CustomerRecord, b: CustomerRecord | undefined): boolean {
+  if (a.tier !== b?.tier || (a.limits?.size ?? 0) !== (b?.limits?.size ?? 0)) return false;
+  for (const [seconds, limit] of a.limits ?? []) if (b?.limits?.get(seconds) !== limit) return false;
+  return true;
+}

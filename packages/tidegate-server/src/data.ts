@@ -1,0 +1,86 @@
+import { createHash } from "node:crypto";
+import type { Directory } from "tidegate";
+
+/** What outlives a process beside counts: lists, customers, policy versions, audit. Embedded or in Redis. */
+export interface Data {
+  readonly kind: "embedded" | "redis";
+  readonly directory: Directory;
+  readonly policies: PolicyVersions;
+  readonly audit: AuditLog;
+  readonly pending: PendingCustomers;
+  close(): Promise<void>;
+}
+
+/** One accepted policy. Versions are never changed: whoever goes back adds a new one with the old text. */
+export interface PolicyVersion {
+  /** 1, 2, 3, … */
+  readonly id: number;
+  /** YAML. */
+  readonly text: string;
+  /** SHA-256 of the text, hex. */
+  readonly digest: string;
+  readonly at: number;
+  readonly who: string;
+  readonly source: "demo" | "file" | "rollback" | "api";
+  readonly why?: string;
+}
+
+/** By it a text is known again. */
+export function policyDigest(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+export interface PolicyVersions {
+  newest(): Promise<PolicyVersion | undefined>;
+  get(id: number): Promise<PolicyVersion | undefined>;
+  /** Newest first; `before` for the next page. */
+  list(options?: { readonly most?: number; readonly before?: number }): Promise<PolicyVersion[]>;
+  /** The last one that came from a file. */
+  newestFrom(source: PolicyVersion["source"]): Promise<PolicyVersion | undefined>;
+  /** Undefined when another became the newest meanwhile: then `after` is no longer it. */
+  add(
+    version: Omit<PolicyVersion, "id" | "at" | "digest">,
+    after: number | undefined,
+  ): Promise<PolicyVersion | undefined>;
+  /**
+   * Tells of a new one within a second, whoever added it; of several at once, of the newest. May begin with the one there
+   * is. An outage is sat out. Answers how to stop.
+   */
+  watch(listener: (newest: PolicyVersion) => void): () => void;
+}
+
+/** One change somebody made. */
+export interface AuditEntry {
+  readonly id: number;
+  readonly at: number;
+  readonly who: string;
+  /** A verb and its object: `blocklist.add`, `policy.rollback`. */
+  readonly what: string;
+  readonly target?: string;
+  readonly why?: string;
+  readonly before?: unknown;
+  readonly after?: unknown;
+}
+
+export interface AuditLog {
+  add(entry: Omit<AuditEntry, "id" | "at">): Promise<AuditEntry>;
+  /** Newest first; `before` for the next page. */
+  list(options?: { readonly most?: number; readonly before?: number }): Promise<AuditEntry[]>;
+}
+
+/** Writes to customers that have to reach the primary database too, noted before either is written. */
+export interface PendingCustomers {
+  add(write: Omit<PendingCustomer, "id" | "at">): Promise<PendingCustomer>;
+  /** Oldest first. */
+  all(): Promise<PendingCustomer[]>;
+  done(id: number): Promise<void>;
+}
+
+export interface PendingCustomer {
+  readonly id: number;
+  readonly at: number;
+  readonly customer: string;
+  readonly tier?: string;
+  /** Window in seconds to limit. */
+  readonly limits?: Readonly<Record<number, number>>;
+}

@@ -1,0 +1,35 @@
+import type { Data } from "../data.js";
+import { embeddedAudit } from "./embedded/embedded-audit.js";
+import { embeddedDirectory } from "./embedded/embedded-directory.js";
+import { embeddedPending } from "./embedded/embedded-pending.js";
+import { embeddedPolicies } from "./embedded/embedded-policies.js";
+import { openDatabaseFile } from "./embedded/open-database-file.js";
+
+export interface EmbeddedDataOptions {
+  /** Audit entries kept; older ones are dropped. Default 100,000. */
+  readonly mostAudit?: number;
+  /** For tests. Default the system's. */
+  readonly clock?: () => number;
+  /** Told of a watcher that throws. */
+  readonly onError?: (error: unknown) => void;
+}
+
+/** Data in the file `tidegate.db` of this directory, for one process at a time. What was answered survives `kill -9`. */
+export async function openEmbeddedData(dir: string, options: EmbeddedDataOptions = {}): Promise<Data> {
+  const { mostAudit = 100_000, clock: now = Date.now, onError = () => {} } = options;
+  const database = await openDatabaseFile(dir);
+  const directory = embeddedDirectory(database, now);
+  const policies = embeddedPolicies({ database, now, onError });
+  return {
+    kind: "embedded",
+    directory,
+    policies,
+    audit: embeddedAudit({ database, now, most: mostAudit }),
+    pending: embeddedPending(database, now),
+    async close() {
+      directory.close();
+      policies.close();
+      database.close();
+    },
+  };
+}

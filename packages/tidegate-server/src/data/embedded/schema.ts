@@ -1,0 +1,21 @@
+/**
+ * How the layout grew. The number of steps taken stands in the file (`user_version`); a step is never edited, the next
+ * change is one more. Texts are kept as JSON: the driver cuts a plain text at its first NUL.
+ */
+export const schemaSteps: readonly string[] = [
+  `
+  CREATE TABLE list_entries (
+    list TEXT NOT NULL,
+    address TEXT NOT NULL,
+    entry TEXT NOT NULL,
+    until REAL,
+    PRIMARY KEY (list, address)
+  ) WITHOUT ROWID;
+  CREATE INDEX list_entries_until ON list_entries (until) WHERE until IS NOT NULL;
+  CREATE TABLE customers (id TEXT PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE policy_versions (id INTEGER PRIMARY KEY, source TEXT NOT NULL, version TEXT NOT NULL);
+  CREATE INDEX policy_versions_source ON policy_versions (source, id);
+  CREATE TABLE audit (id INTEGER PRIMARY KEY AUTOINCREMENT, entry TEXT NOT NULL);
+  CREATE TABLE pending_customers (id INTEGER PRIMARY KEY AUTOINCREMENT, write TEXT NOT NULL);
+  `,
+];

@@ -1,0 +1,93 @@
+import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import { peerTest } from "tidegate/http";
+import { bearer } from "../listen/bearer.js";
+import type { Problem } from "../problem.js";
+import type { Secret } from "../secret.js";
+import type { DecideSettings } from "../settings.js";
+import { wrongToken } from "./problems.js";
+
+/** Who asks, and whether what it says of others is believed. */
+export interface Caller {
+  readonly ip: string;
+  readonly isBelieved: boolean;
+}
+
+export interface Callers {
+  /** Of a question: declared peers, and whoever sends the token as `Authorization: Bearer`. */
+  ofQuestion(req: IncomingMessage): Caller | Problem;
+  /** Of forward-auth, where Authorization is the client's own: the token stands in `Tidegate-Token`. */
+  ofProxy(req: IncomingMessage): Caller | Problem;
+}
+
+/** What was found out of a connection: an address does not change, and a token is seldom another the next time. */
+interface Connection {
+  readonly isPeer: boolean;
+  /** A header that brought the right token before. */
+  goodHeader: string | undefined;
+  readonly believed: Caller;
+  readonly stranger: Caller;
+}
+
+export function callersOf({ peers, token }: Pick<DecideSettings, "peers" | "token">): Callers {
+  const isPeer = peerTest(peers);
+  const connections = new WeakMap<Socket, Connection>();
+
+  function connectionOf({ socket }: IncomingMessage): Connection {
+    let known = connections.get(socket);
+    if (known === undefined) {
+      const ip = socket.remoteAddress ?? "";
+      known = {
+        isPeer: isPeer(ip),
+        goodHeader: undefined,
+        believed: { ip, isBelieved: true },
+        stranger: { ip, isBelieved: false },
+      };
+      connections.set(socket, known);
+    }
+    return known;
+  }
+
+  function callerWith(
+    connection: Connection,
+    sent: string | undefined,
+    isToken: (sent: string, token: Secret) => boolean,
+  ): Caller | Problem {
+    if (sent === undefined || token === undefined)
+      return connection.isPeer ? connection.believed : connection.stranger;
+    if (sent !== connection.goodHeader) {
+      if (!isToken(sent, token)) return wrongToken;
+      connection.goodHeader = sent;
+    }
+    return connection.believed;
+  }
+
+  return {
+    ofQuestion(req) {
+      return callerWith(connectionOf(req), headerOf(req, "authorization"), bearer);
+    },
+    ofProxy(req) {
+      const connection = connectionOf(req);
+      // A client may send the header too, so from a declared proxy it says nothing.
+      if (connection.isPeer) return connection.believed;
+      return callerWith(connection, headerOf(req, "tidegate-token"), isPlainToken);
+    },
+  };
+}
+
+function isPlainToken(sent: string, token: Secret): boolean {
+  return token.equals(sent);
+}
+
+export function isProblem(found: Caller | Problem): found is Problem {
+  return "code" in found;
+}
+
+/** The first line of this name. Node sorts all headers when `req.headers` is first asked for, which costs more than a decision. */
+export function headerOf({ rawHeaders }: IncomingMessage, lowerName: string): string | undefined {
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string;
+    if (name.length === lowerName.length && name.toLowerCase() === lowerName) return rawHeaders[i + 1];
+  }
+  return undefined;
+}

@@ -1,0 +1,46 @@
+import type { DecideOptions, Decision, Gate, Subject } from "tidegate";
+import { decideAtOnce } from "tidegate/http";
+import type { PolicyNotes } from "./policy-notes.js";
+import { QuestionError, ruleUnknown } from "./problems.js";
+import type { WaitingFinishes } from "./waiting-finishes.js";
+
+export interface JudgeOptions {
+  readonly gate: Gate;
+  readonly notes: () => PolicyNotes;
+  /** Undefined: nobody will say how a request ended. */
+  readonly waiting: WaitingFinishes | undefined;
+}
+
+/** The gate, for callers that may or may not say how a request ended. */
+export interface Judge {
+  /** Throws `QuestionError` for a rule that is not there. */
+  validateRule(rule: string | undefined): void;
+  /** At once where the store answers at once. */
+  decide(subject: Subject, options: DecideOptions): Decision | Promise<Decision>;
+  /** Keeps a decision that has an end to hear of, if its caller will tell; else ends it now: no answer counts. */
+  settle(decision: Decision, willFinish: boolean): boolean;
+}
+
+export function judgeOf({ gate, notes, waiting }: JudgeOptions): Judge {
+  function needsFinish({ allowed, verdicts }: Decision): boolean {
+    const { finishing } = notes();
+    if (!allowed || finishing.size === 0) return false;
+    return verdicts.some(({ rule }) => finishing.has(rule));
+  }
+
+  return {
+    validateRule(rule) {
+      if (rule !== undefined && !notes().rules.has(rule)) throw new QuestionError(ruleUnknown(rule));
+    },
+    decide: decideAtOnce(gate),
+    settle(decision, willFinish) {
+      if (!needsFinish(decision)) return false;
+      if (willFinish && waiting !== undefined) {
+        waiting.add(decision);
+        return true;
+      }
+      void decision.finish();
+      return false;
+    },
+  };
+}

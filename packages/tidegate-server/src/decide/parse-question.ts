@@ -1,0 +1,128 @@
+import type { DecideOptions } from "tidegate";
+import type { Caller } from "./callers.js";
+import { badQuestion, peerUndeclared, QuestionError, tooLarge } from "./problems.js";
+import { type ToldHeaders, ToldSubject } from "./told-subject.js";
+
+/** One subject to be judged, and how. */
+export interface Question {
+  readonly subject: ToldSubject;
+  readonly options: DecideOptions;
+}
+
+export interface Questions {
+  readonly questions: readonly Question[];
+  /** Asked as `subjects`, so answered as `decisions`. */
+  readonly isMany: boolean;
+  /** The caller lets rules that delay keep it waiting. */
+  readonly waits: boolean;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const mostSubjects = 1000;
+const longestText = 16_384;
+
+/** Rules that delay refuse instead: whoever asks over HTTP has seldom the patience, and would let the client pass. */
+const atOnce: DecideOptions = { signal: AbortSignal.abort() };
+
+/** Reads a body by hand: this stands in every question's way. Throws `QuestionError`. */
+export function parseQuestions(body: unknown, caller: Caller): Questions {
+  const fields = fieldsOf(body, "The body");
+  const waits = fields.wait === true;
+  const { subject, subjects } = fields;
+  if (subjects === undefined) {
+    const question = questionOf(fieldsOf(subject, "subject"), fields, caller, "subject");
+    return { questions: [question], isMany: false, waits };
+  }
+  if (!Array.isArray(subjects) || subject !== undefined)
+    throw bad("Send either subject, an object, or subjects, a list of such.");
+  if (subjects.length > mostSubjects)
+    throw new QuestionError(tooLarge(`One question has ${mostSubjects} subjects at most.`));
+  const questions = subjects.map((each, i) => {
+    const where = `subjects[${i}]`;
+    return questionOf(fieldsOf(each, where), fields, caller, where);
+  });
+  return { questions, isMany: true, waits };
+}
+
+/** The subject alone, for questions that charge nothing. */
+export function parseSubject(told: unknown, caller: Caller, where: string): ToldSubject {
+  return subjectOf(fieldsOf(told, where), caller, where);
+}
+
+function questionOf(told: Fields, around: Fields, caller: Caller, where: string): Question {
+  const subject = subjectOf(told, caller, where);
+  const rule = told.rule ?? around.rule;
+  const cost = told.cost ?? around.cost;
+  const id = told.id ?? around.id;
+  if (rule == null && cost == null && id == null) return { subject, options: atOnce };
+  // Whoever chooses what it weighs, or names its charges alike, passes every limit.
+  if (!caller.isBelieved && (cost != null || id != null)) throw new QuestionError(peerUndeclared);
+  const options = { ...atOnce };
+  if (rule != null) options.rule = textOf(rule, "rule");
+  if (cost != null) options.cost = costOf(cost);
+  if (id != null) options.id = idOf(id);
+  return { subject, options };
+}
+
+function subjectOf(told: Fields, caller: Caller, where: string): ToldSubject {
+  const ip = optionalText(told.ip, where, "ip");
+  const user = optionalText(told.user, where, "user");
+  const customer = optionalText(told.customer, where, "customer");
+  const headers = headersOf(told.headers, where);
+  const isClaim = ip !== undefined || user !== undefined || customer !== undefined || headers !== undefined;
+  if (isClaim && !caller.isBelieved) throw new QuestionError(peerUndeclared);
+  return new ToldSubject(ip ?? (isClaim ? "" : caller.ip), {
+    method: optionalText(told.method, where, "method"),
+    host: optionalText(told.host, where, "host"),
+    path: optionalText(told.path, where, "path"),
+    user,
+    customer,
+    account: optionalText(told.account, where, "account"),
+    headers,
+  });
+}
+
+function fieldsOf(value: unknown, where: string): Fields {
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Fields;
+  throw bad(
+    `${where} is not an object. Send {"subject":{"ip":"203.0.113.7","method":"GET","host":"example.com","path":"/"}}.`,
+  );
+}
+
+function optionalText(value: unknown, where: string, name: string): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === "string" && value.length <= longestText) return value;
+  throw bad(`${where}.${name} is not a text of ${longestText} characters at most.`);
+}
+
+function headersOf(value: unknown, where: string): ToldHeaders | undefined {
+  if (value === undefined || value === null) return undefined;
+  const headers = fieldsOf(value, `${where}.headers`);
+  for (const name in headers) {
+    const line = headers[name];
+    if (typeof line === "string") continue;
+    if (Array.isArray(line) && line.every((each) => typeof each === "string")) continue;
+    throw bad(`${where}.headers has a value that is neither a text nor a list of texts.`);
+  }
+  return headers as ToldHeaders;
+}
+
+function textOf(value: unknown, name: string): string {
+  if (typeof value === "string") return value;
+  throw bad(`${name} is not a text.`);
+}
+
+function idOf(value: unknown): string {
+  if (typeof value === "string" && value !== "" && value.length <= 256) return value;
+  throw bad("id is not a text of 1 to 256 characters.");
+}
+
+function costOf(value: unknown): number {
+  if (typeof value === "number" && value > 0 && value <= Number.MAX_SAFE_INTEGER) return value;
+  throw bad(`cost is not a number above 0 and up to ${Number.MAX_SAFE_INTEGER}.`);
+}
+
+function bad(detail: string): QuestionError {
+  return new QuestionError(badQuestion(detail));
+}

@@ -1,0 +1,176 @@
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from "node:http";
+import { type AddressInfo, isIPv6 } from "node:net";
+import type { Duplex } from "node:stream";
+import { TidegateError } from "tidegate";
+import type { Log } from "../log.js";
+import { sendProblem } from "../problem.js";
+import type { ListenAddress } from "../settings.js";
+import { callerCheck } from "./caller-check.js";
+import { Connections } from "./connections.js";
+import { logMalformed, malformedProblem, type ParseFailure } from "./malformed.js";
+import { answerRaw } from "./raw-answer.js";
+
+export interface ListenOptions {
+  /** As in the settings: `proxy`, `admin`, `decide`. */
+  readonly name: string;
+  readonly address: ListenAddress;
+  /** What it throws is answered 500 and logged. */
+  readonly handle: (req: IncomingMessage, res: ServerResponse) => unknown;
+  readonly upgrade?: (req: IncomingMessage, socket: Duplex, head: Buffer) => unknown;
+  readonly serverOptions?: ServerOptions;
+  /** Names, beside addresses and localhost, it may be called by. `"any"` checks neither Host nor Origin. Default none. */
+  readonly hosts?: readonly string[] | "any";
+  readonly log: Log;
+}
+
+export interface Listener {
+  /** To be called from this machine: a listener on all addresses is named by loopback. */
+  readonly url: string;
+  readonly port: number;
+  /** Accepts nobody more, ends idle connections, and waits so long for answers under way. */
+  close(drainMs: number): Promise<void>;
+}
+
+/** A node:http server with the manners every listener has. */
+export async function listen(options: ListenOptions): Promise<Listener> {
+  const { name, address, upgrade, hosts = [], log } = options;
+  const connections = new Connections();
+  const check = hosts === "any" ? undefined : callerCheck(hosts);
+  const server = createServer({ ...usualOptions, ...options.serverOptions });
+  let closed: Promise<void> | undefined;
+
+  server.on("connection", (socket) => connections.opened(socket));
+  server.on("request", (req, res) => {
+    connections.began(req, res);
+    const problem = check?.(req);
+    if (problem !== undefined) sendProblem(res, problem, refusalHeaders);
+    else
+      run(
+        () => options.handle(req, res),
+        (error) => fail(error, res),
+      );
+  });
+  if (upgrade !== undefined) {
+    // CONNECT asks for another protocol too, and is to be told no in words.
+    const asked = (req: IncomingMessage, socket: Duplex, head: Buffer): void => {
+      connections.upgraded(socket);
+      const problem = check?.(req);
+      if (problem !== undefined) answerRaw(socket, problem);
+      else
+        run(
+          () => upgrade(req, socket, head),
+          (error) => {
+            log.error({ err: error, listener: name }, "an upgrade failed");
+            socket.destroy();
+          },
+        );
+    };
+    server.on("upgrade", asked);
+    server.on("connect", asked);
+  }
+  server.on("clientError", (failure: ParseFailure, socket) => {
+    const problem = malformedProblem(failure);
+    if (problem === undefined) return void socket.destroy();
+    logMalformed(log, name, failure, socket as IncomingMessage["socket"]);
+    if (connections.mayAnswerMalformed(socket as IncomingMessage["socket"])) answerRaw(socket, problem);
+    else socket.destroy();
+  });
+
+  function fail(error: unknown, res: ServerResponse): void {
+    log.error({ err: error, listener: name }, "a request failed");
+    sendProblem(res, {
+      status: 500,
+      title: "Internal Server Error",
+      detail: "This is our fault, and it is in the log.",
+      code: "TG_INTERNAL",
+    });
+  }
+
+  await bound(server, name, address);
+  server.on("error", (error) => log.error({ err: error, listener: name }, "the listener failed"));
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    url: `http://${urlHost(address.host)}:${port}`,
+    close(drainMs) {
+      closed ??= closeServer(server, connections, drainMs);
+      return closed;
+    },
+  };
+}
+
+/** Slow senders are cut; connections are kept longer than load balancers keep theirs. */
+const usualOptions: ServerOptions = {
+  headersTimeout: 10_000,
+  requestTimeout: 60_000,
+  keepAliveTimeout: 65_000,
+  connectionsCheckingInterval: 2_000,
+};
+
+const refusalHeaders = { "X-Content-Type-Options": "nosniff", Connection: "close" };
+
+function run(act: () => unknown, fail: (error: unknown) => void): void {
+  try {
+    const done = act();
+    if (done instanceof Promise) done.catch(fail);
+  } catch (error) {
+    fail(error);
+  }
+}
+
+async function closeServer(server: Server, connections: Connections, drainMs: number): Promise<void> {
+  const ended = new Promise<void>((resolve) => server.close(() => resolve()));
+  await connections.drain(drainMs);
+  await ended;
+}
+
+function bound(server: Server, name: string, { host, port }: ListenAddress): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (error) => reject(notBound(error, name, host, port)));
+    server.listen({ host, port }, () => {
+      server.removeAllListeners("error");
+      resolve();
+    });
+  });
+}
+
+function notBound(error: NodeJS.ErrnoException, name: string, host: string, port: number): TidegateError {
+  const [why, help] = reasons[error.code ?? ""] ?? [
+    error.message,
+    "Give an address of this machine and a free port.",
+  ];
+  return new TidegateError(
+    "TG_LISTEN",
+    `The ${name} listener can not take ${isIPv6(host) ? `[${host}]` : host}:${port}: ${why}.`,
+    help.replaceAll("<name>", name),
+    { cause: error },
+  );
+}
+
+const reasons: Readonly<Record<string, readonly [why: string, help: string]>> = {
+  EADDRINUSE: [
+    "somebody listens there already",
+    "Stop the other program, or choose another port in listen.<name> (0 takes any free one).",
+  ],
+  EACCES: [
+    "this user may not",
+    "Ports below 1024 need a privilege: choose another in listen.<name>, or grant CAP_NET_BIND_SERVICE.",
+  ],
+  EADDRNOTAVAIL: [
+    "this machine has no such address",
+    "Give one of its own in listen.<name>, e.g. 127.0.0.1 or 0.0.0.0.",
+  ],
+  ENOTFOUND: ["the name leads nowhere", "Give an address in listen.<name>, e.g. 127.0.0.1."],
+};
+
+function urlHost(host: string): string {
+  if (host === "0.0.0.0") return "127.0.0.1";
+  if (host === "::") return "[::1]";
+  return isIPv6(host) ? `[${host.replace("%", "%25")}]` : host;
+}

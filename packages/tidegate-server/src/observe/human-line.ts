@@ -1,0 +1,42 @@
+import { printable } from "../printable.js";
+
+/** One line of the log as a person reads it on a terminal: time, level, words, then `name=value`. */
+export function humanLine(json: string): string {
+  const { time, level, msg, ...fields } = JSON.parse(json) as Record<string, unknown>;
+  const name = String(level);
+  const stacks: string[] = [];
+  const shown = Object.entries(fields).map(
+    ([key, value]) => `${dim}${printable(key, 100)}=${plain}${text(value, stacks)}`,
+  );
+  const words = [String(time).slice(11, 19), colour(name), printable(String(msg ?? "")), ...shown];
+  return `${words.join(" ")}\n${stacks.map((line) => `    ${printable(line)}\n`).join("")}`;
+}
+
+const dim = "\u001b[2m";
+const plain = "\u001b[0m";
+const colours: Readonly<Record<string, string>> = {
+  info: "\u001b[32m",
+  warn: "\u001b[33m",
+  error: "\u001b[31m",
+  fatal: "\u001b[31m",
+};
+
+function colour(level: string): string {
+  return `${colours[level] ?? dim}${printable(level.toUpperCase(), 10).padEnd(5)}${plain}`;
+}
+
+function text(value: unknown, stacks: string[]): string {
+  if (typeof value === "string")
+    return /^[^\s"=]+$/.test(value) ? printable(value) : printable(JSON.stringify(value));
+  if (typeof value === "object" && value !== null && "stack" in value && "message" in value) {
+    const { message, stack } = value;
+    stacks.push(
+      ...String(stack)
+        .split("\n")
+        .filter((line) => /^ +at /.test(line))
+        .map((line) => line.trim()),
+    );
+    return printable(JSON.stringify(message) ?? "");
+  }
+  return printable(JSON.stringify(value) ?? "", 4096);
+}

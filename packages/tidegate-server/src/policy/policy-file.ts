@@ -1,0 +1,63 @@
+import type { Policy } from "tidegate";
+import { policyDigest } from "../data.js";
+import { reasonOf } from "./policy-errors.js";
+import type { PolicyFileStatus } from "./policy-status.js";
+
+export interface PolicyFileOptions {
+  readonly path: string;
+  /** The policy's text as it stands in the file now. Throws when there is none to be had. */
+  read(): string;
+}
+
+export interface ReadPolicy {
+  readonly text: string;
+  readonly digest: string;
+  readonly policy: Policy;
+}
+
+/** The file as last read, good or bad. */
+export interface PolicyFile {
+  readonly path: string;
+  /** Throws what is wrong with it, and remembers. */
+  read(): ReadPolicy;
+  /** It is good, and could not be taken in all the same. */
+  failed(error: unknown): void;
+  status(digestInForce: string | undefined): PolicyFileStatus;
+}
+
+export function policyFile(file: PolicyFileOptions, parse: (text: string) => Policy): PolicyFile {
+  const { path } = file;
+  let digest: string | undefined;
+  let problem: { readonly error: unknown } | undefined;
+
+  function fails(error: unknown): void {
+    problem = { error };
+  }
+
+  return {
+    path,
+    failed: fails,
+    read() {
+      try {
+        const text = file.read();
+        const policy = parse(text);
+        digest = policyDigest(text);
+        problem = undefined;
+        return { text, digest, policy };
+      } catch (error) {
+        fails(error);
+        throw error;
+      }
+    },
+    status(digestInForce) {
+      if (problem === undefined) return { path, state: digest === digestInForce ? "in force" : "behind" };
+      const { error } = problem;
+      return { path, state: "refused", problem: reasonOf(error), ...problemsOf(error) };
+    },
+  };
+}
+
+function problemsOf(error: unknown): { readonly problems?: readonly unknown[] } {
+  const isList = error instanceof Error && "problems" in error && Array.isArray(error.problems);
+  return isList ? { problems: error.problems as readonly unknown[] } : {};
+}

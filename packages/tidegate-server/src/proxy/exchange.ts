@@ -1,0 +1,235 @@
+import type { IncomingMessage } from "node:http";
+import type { Client, Dispatcher } from "undici";
+import type { Log } from "../log.js";
+import { sendProblem } from "../problem.js";
+import type { Errand, Origin } from "./origin.js";
+import { problems } from "./problems.js";
+import type { ProxyResponse } from "./proxy-response.js";
+import { dropRest, outgrown, RequestBody } from "./request-body.js";
+import type { RequestHead } from "./request-head.js";
+import { responseHead } from "./response-head.js";
+import type { Tally } from "./traffic-meters.js";
+import type { Upstream } from "./upstream.js";
+import { type UpstreamError, unhealthy, upstreamError } from "./upstream-error.js";
+
+/** What all exchanges with one upstream share. */
+export interface Passage {
+  readonly upstream: Upstream;
+  readonly tally: Tally;
+  readonly log: Log;
+  readonly maxBodyBytes: number | undefined;
+  /** How long a client may leave its answer unread. */
+  readonly idleTimeoutMs: number;
+  readonly isListed: boolean;
+  readonly onGivenWay: (name: string) => void;
+  /** The answer has begun. */
+  readonly onBegun: ((req: IncomingMessage) => void) | undefined;
+}
+
+const safe = new Set(["GET", "HEAD", "OPTIONS"]);
+
+/**
+ * One request's way to an origin and its answer's way back. It is the handler undici calls, in the older form: that one gives
+ * headers as they came, where the newer one sorts them into an object first.
+ */
+export class Exchange implements Errand {
+  sending: Dispatcher.DispatchOptions;
+  client: Client | undefined;
+  readonly #passage: Passage;
+  readonly #req: IncomingMessage;
+  readonly #res: ProxyResponse;
+  readonly #startedAt = performance.now();
+  #origin: Origin | undefined;
+  #isRetry = false;
+  #isConnected = false;
+  #isAnswered = false;
+  #isOver = false;
+  #isGone = false;
+  #isPaused = false;
+  #abort: ((error?: Error) => void) | undefined;
+  #resume: (() => void) | undefined;
+  /** The answer's head, until something of its body is there, or a turn has passed. */
+  #status = 0;
+  #headers: string[] | undefined;
+  #contentLength = -1;
+  /** The whole body, if it came with the head. */
+  #whole: Buffer | undefined;
+
+  constructor(passage: Passage, req: IncomingMessage, res: ProxyResponse, head: RequestHead) {
+    this.#passage = passage;
+    this.#req = req;
+    this.#res = res;
+    const { path, method, headers, contentLength } = head;
+    if (contentLength >= 0) headers.push("content-length", `${contentLength}`);
+    const body = head.hasBody ? new RequestBody(req, passage.maxBodyBytes) : null;
+    this.sending = { path, method: method as Dispatcher.HttpMethod, headers, body };
+  }
+
+  start(): void {
+    this.#passage.tally.active++;
+    this.#res.on("close", () => this.#clientLeft());
+    this.#ask(this.#passage.upstream.pick());
+  }
+
+  onTurnedAway(error: UpstreamError): void {
+    this.#fail(error);
+  }
+
+  onConnect(abort: (error?: Error) => void): void {
+    this.#isConnected = true;
+    this.#abort = abort;
+    if (this.#isGone) abort();
+    else if (this.#res.isContinueAsked && this.sending.body !== null) this.#res.sendContinue();
+  }
+
+  onResponseStarted(): void {
+    this.#isAnswered = true;
+  }
+
+  onHeaders(status: number, raw: Buffer[], resume: () => void): boolean {
+    if (status < 200) return true;
+    const { isListed, onGivenWay } = this.#passage;
+    const head = responseHead({ status, raw, res: this.#res, isListed, onGivenWay });
+    this.#status = status;
+    this.#headers = head.headers;
+    this.#contentLength = head.contentLength;
+    this.#resume = resume;
+    if (head.contentLength !== 0) process.nextTick(flush, this);
+    return true;
+  }
+
+  onData(piece: Buffer): boolean {
+    if (this.#headers !== undefined && piece.length === this.#contentLength) {
+      this.#whole = piece;
+      return true;
+    }
+    this.begin();
+    if (this.#res.write(piece)) return true;
+    this.#pause();
+    return false;
+  }
+
+  onComplete(): void {
+    if (this.#isOver) return;
+    this.begin();
+    this.#over(this.#status);
+    this.#res.end(this.#whole);
+    if (this.#res.writableLength > 0) this.#expectReader();
+    if (this.sending.body !== null) dropRest(this.#req);
+  }
+
+  onError(error: Error): void {
+    if (this.#isOver) return;
+    if (this.#isGone) {
+      this.#over(undefined);
+      return;
+    }
+    const { code } = Object(error);
+    // undici expects a body of a 304 that says how long the body would be. There is none, and none is missing.
+    if (this.#status === 304 && code === "UND_ERR_RES_CONTENT_LENGTH_MISMATCH") {
+      this.onComplete();
+      return;
+    }
+    if (code === outgrown) {
+      this.#over(problems.large.status);
+      sendProblem(this.#res, problems.large);
+      dropRest(this.#req);
+      return;
+    }
+    const known = upstreamError(error, this.#isConnected);
+    const { upstream, log } = this.#passage;
+    const origin = this.#origin?.url.origin;
+    log.debug({ upstream: upstream.name, origin, err: error }, "an upstream did not answer");
+    if (known.isUnsent) this.#origin?.rest();
+    if (this.#mayRetry(known)) this.#retry();
+    else this.#fail(known);
+  }
+
+  /** Writes the head, unless it is written. */
+  begin(): void {
+    const headers = this.#headers;
+    if (headers === undefined) return;
+    this.#headers = undefined;
+    this.#res.writeHead(this.#status, headers);
+    this.#passage.onBegun?.(this.#req);
+  }
+
+  /** The head is not kept from a client while the body is awaited. */
+  flush(): void {
+    if (this.#headers === undefined || this.#isOver) return;
+    try {
+      this.begin();
+      this.#res.flushHeaders();
+    } catch (error) {
+      this.#abort?.(error as Error);
+    }
+  }
+
+  #ask(origin: Origin | undefined): void {
+    this.#origin = origin;
+    if (origin === undefined) this.#fail(unhealthy);
+    else origin.send(this);
+  }
+
+  #mayRetry({ isUnsent, isClosed }: UpstreamError): boolean {
+    if (this.#isRetry) return false;
+    const { body } = this.sending;
+    if (isUnsent)
+      return this.#passage.upstream.origins.length > 1 && !(body instanceof RequestBody && !body.isFresh);
+    return isClosed && !this.#isAnswered && body === null && safe.has(this.sending.method);
+  }
+
+  #retry(): void {
+    this.#isRetry = true;
+    this.#isConnected = false;
+    this.#abort = undefined;
+    const tried = this.#origin as Origin;
+    tried.release(this.client as Client);
+    this.client = undefined;
+    this.#ask(this.#passage.upstream.pick(tried));
+  }
+
+  #fail({ kind, problem }: UpstreamError): void {
+    const { tally, upstream } = this.#passage;
+    tally.failed(kind);
+    this.#over(problem.status);
+    const isLater = problem.status === 503;
+    sendProblem(this.#res, problem, isLater ? { "Retry-After": `${upstream.retryAfterSeconds}` } : {});
+    if (this.sending.body !== null) dropRest(this.#req);
+  }
+
+  #pause(): void {
+    if (!this.#isPaused) {
+      this.#isPaused = true;
+      this.#res.on("drain", () => {
+        this.#res.socket?.setTimeout(0);
+        this.#resume?.();
+      });
+    }
+    this.#expectReader();
+  }
+
+  /** A client that leaves its answer unread is cut off; one whose answer waits behind another's (pipelined) has no socket yet. */
+  #expectReader(): void {
+    this.#res.socket?.setTimeout(this.#passage.idleTimeoutMs);
+  }
+
+  #clientLeft(): void {
+    if (this.#isOver) return;
+    this.#isGone = true;
+    if (this.#origin?.forget(this)) this.#over(undefined);
+    else this.#abort?.();
+  }
+
+  /** Once: what was borrowed is given back, what happened is counted. */
+  #over(status: number | undefined): void {
+    this.#isOver = true;
+    this.#passage.tally.ended(status, performance.now() - this.#startedAt);
+    if (this.client !== undefined) this.#origin?.release(this.client);
+    this.client = undefined;
+  }
+}
+
+function flush(exchange: Exchange): void {
+  exchange.flush();
+}

@@ -1,0 +1,102 @@
+import { randomBytes } from "node:crypto";
+import type { Problem } from "../problem.js";
+import { tellForwarded } from "./forwarded.js";
+import { withoutNamed } from "./hop-by-hop.js";
+import { problems } from "./problems.js";
+import type { RequestHead } from "./request-head.js";
+
+/** Looks at one thing, and answers what is wrong with it; or changes what goes on. */
+type Pass = (head: RequestHead) => Problem | undefined;
+
+const mostLines = 1000;
+const originForm = /^\/[!-"$-~\x80-\xff]*$/;
+const absoluteForm = /^https?:\/\/([^/?]*)([!-"$-~\x80-\xff]*)$/i;
+const hostForm = /^(?:[\w.~-]{1,255}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i;
+
+/** In this order: what makes the framing doubtful comes first, and what is told upstream last. */
+export function headPasses(): Pass {
+  const name = `tidegate-${randomBytes(4).toString("hex")}`;
+  const passes: readonly Pass[] = [
+    countLines,
+    checkFraming,
+    checkMethod,
+    readTarget,
+    checkHost,
+    checkIdentity,
+    dropNamed,
+    tellForwarded,
+    (head) => passVia(head, name),
+    nameHost,
+  ];
+  return (head) => {
+    for (const pass of passes) {
+      const problem = pass(head);
+      if (problem !== undefined) return problem;
+    }
+    return undefined;
+  };
+}
+
+/** Node shows the gate no more than these. */
+function countLines({ lineCount }: RequestHead): Problem | undefined {
+  return lineCount > mostLines ? problems.headers : undefined;
+}
+
+/** Node's parser refuses most of it already. Whoever reads a body's end differently than we do is fed smuggled requests. */
+function checkFraming({ lengthCount, contentLength, encodingCount, encoding, isHttp10 }: RequestHead) {
+  if (lengthCount + encodingCount > 1) return problems.lengths;
+  if (lengthCount === 1 && !Number.isSafeInteger(contentLength)) return problems.lengths;
+  if (encodingCount === 1 && (isHttp10 || encoding.toLowerCase() !== "chunked")) return problems.encoding;
+  return undefined;
+}
+
+function checkMethod({ method }: RequestHead): Problem | undefined {
+  return method === "TRACE" || method === "CONNECT" ? problems.method : undefined;
+}
+
+function readTarget(head: RequestHead): Problem | undefined {
+  const { target } = head;
+  if (originForm.test(target)) {
+    head.path = target;
+    return undefined;
+  }
+  if (target === "*" && head.method === "OPTIONS") {
+    head.path = target;
+    return undefined;
+  }
+  const [, authority, path] = absoluteForm.exec(target) ?? [];
+  if (authority === undefined || path === undefined) return problems.target;
+  head.path = path.startsWith("/") ? path : `/${path}`;
+  if (head.hostCount === 0) {
+    head.host = authority;
+    head.hostCount = 1;
+  }
+  return authority.toLowerCase() === head.host.toLowerCase() ? undefined : problems.hostsDiffer;
+}
+
+function checkHost({ host, hostCount, isHttp10 }: RequestHead): Problem | undefined {
+  if (hostCount === 0 && isHttp10) return undefined;
+  return hostCount === 1 && hostForm.test(host) ? undefined : problems.host;
+}
+
+function checkIdentity({ isIdentityTwice }: RequestHead): Problem | undefined {
+  return isIdentityTwice ? problems.identityTwice : undefined;
+}
+
+function dropNamed(head: RequestHead): undefined {
+  if (head.connection !== "") head.headers = withoutNamed(head.headers, head.connection);
+}
+
+/** A request that comes back to the process that sent it would go round for ever. */
+function passVia(head: RequestHead, name: string): Problem | undefined {
+  const { via, headers, isHttp10 } = head;
+  if (via.includes(name)) return problems.loop;
+  const own = `${isHttp10 ? "1.0" : "1.1"} ${name}`;
+  headers.push("via", via === "" ? own : `${via}, ${own}`);
+  return undefined;
+}
+
+/** Without one, the upstream gets its own name. */
+function nameHost({ host, headers }: RequestHead): undefined {
+  if (host !== "") headers.push("host", host);
+}

@@ -1,0 +1,177 @@
+import type { IncomingMessage, ServerOptions, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import type { Registry } from "prom-client";
+import type { Gate, Subject } from "tidegate";
+import { clientResolver } from "tidegate/http";
+import { tidegate } from "tidegate/node";
+import type { Log } from "../log.js";
+import { type Problem, sendProblem } from "../problem.js";
+import type { Settings } from "../settings.js";
+import { Exchange, type Passage } from "./exchange.js";
+import { headPasses } from "./head-passes.js";
+import { headerKinds } from "./header-kinds.js";
+import { watchHealth } from "./health.js";
+import { identifier } from "./identifier.js";
+import { peerBook } from "./peers.js";
+import { problems } from "./problems.js";
+import { ProxyResponse } from "./proxy-response.js";
+import { dropRest } from "./request-body.js";
+import { type RequestHead, readHead } from "./request-head.js";
+import { routes } from "./routes.js";
+import { serverOptions } from "./server-options.js";
+import { tracking } from "./tracking.js";
+import { trafficMeters } from "./traffic-meters.js";
+import { answerOn, closeSoon, openTunnel } from "./tunnel.js";
+import { Upstream } from "./upstream.js";
+
+export interface ProxyOptions {
+  readonly settings: Settings;
+  readonly gate: Gate;
+  readonly log: Log;
+  readonly registry: Registry;
+  /** Told of every request once, let in or refused, after its answer has begun. */
+  readonly track?: (subject: Subject) => void;
+}
+
+export interface Proxy {
+  handle(req: IncomingMessage, res: ServerResponse): void;
+  /** For the server's `upgrade` and `connect`. */
+  upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
+  /** The server has to be made with these: limits of heads and times, and the kind of answer `handle` writes to. */
+  readonly serverOptions: ServerOptions<typeof IncomingMessage, typeof ServerResponse>;
+  /** At least one origin of each upstream is healthy. */
+  isReady(): boolean;
+  close(): Promise<void>;
+}
+
+/** Opens the proxy: the gate in front, upstreams behind. */
+export function openProxy({ settings, gate, log, registry, track }: ProxyOptions): Proxy {
+  const { proxy, responses, trustedProxies, clientIpHeader, identify } = settings;
+  const identity = Object.values(identify);
+  const peerOf = peerBook(trustedProxies);
+  const kindOf = headerKinds({ clientIpHeader, identity });
+  const check = headPasses();
+  const meter = trafficMeters(registry);
+  const tracks = tracking({ track, clientOf: clientResolver({ trustedProxies, clientIpHeader }), log });
+  const upstreams = settings.upstreams.map((each) => new Upstream(each, proxy));
+  const passages = new Map(upstreams.map((upstream) => [upstream, passageTo(upstream)]));
+  const upstreamFor = routes(upstreams);
+  const stops = upstreams.flatMap(({ origins, name, settings: { health } }) =>
+    health === undefined
+      ? []
+      : origins.map((origin) => watchHealth({ origin, upstream: name, settings: health, log })),
+  );
+  const tunnels = new Set<Duplex>();
+  const guard = tidegate({
+    gate,
+    trustedProxies,
+    clientIpHeader,
+    headers: responses.headers,
+    status: responses.status,
+    onWarning: ({ code, message, help }) => log.warn({ code, help }, message),
+    ...(identity.length > 0 && { identify: identifier(identify, peerOf) }),
+  });
+  const pass = guard((req, res) => forward(req, res as ProxyResponse));
+  const passUpgrade = guard.upgrade(tunnel);
+
+  function passageTo(upstream: Upstream): Passage {
+    const told = new Set<string>();
+    return {
+      upstream,
+      tally: meter(upstream.name),
+      log,
+      maxBodyBytes: proxy.maxBodyBytes,
+      idleTimeoutMs: proxy.idleTimeoutMs,
+      isListed: [responses.headers].flat().includes("draft-11"),
+      onBegun: tracks?.tell,
+      onGivenWay(header) {
+        if (told.has(header) || told.size > 16) return;
+        told.add(header);
+        log.warn({ upstream: upstream.name, header }, "the upstream's limit header gives way to the gate's");
+      },
+    };
+  }
+
+  function handle(req: IncomingMessage, res: ServerResponse): void {
+    if (!(res instanceof ProxyResponse))
+      throw new TypeError("Make the server with the proxy's serverOptions.");
+    tracks?.expect(req, res);
+    pass(req, res);
+  }
+
+  function forward(req: IncomingMessage, res: ProxyResponse): void {
+    const head = readHead(req, peerOf(req.socket), kindOf);
+    const problem = check(head);
+    if (problem !== undefined) {
+      sendProblem(res, problem, problemHeaders(problem));
+      return;
+    }
+    if (head.path === "*") {
+      res.writeHead(204, { Allow: allowed }).end();
+      return;
+    }
+    const passage = passageFor(head);
+    if (passage === undefined) sendProblem(res, problems.noRoute);
+    else if (head.contentLength > (proxy.maxBodyBytes ?? Number.POSITIVE_INFINITY)) {
+      sendProblem(res, problems.large);
+    } else {
+      new Exchange(passage, req, res, head).start();
+      return;
+    }
+    if (head.hasBody) dropRest(req);
+  }
+
+  function passageFor({ host, path }: RequestHead): Passage | undefined {
+    const upstream = upstreamFor(host, path);
+    return upstream === undefined ? undefined : passages.get(upstream);
+  }
+
+  /** Only WebSockets are passed through. Whoever offers another protocol is answered in this one. */
+  function upgrade(req: IncomingMessage, socket: Duplex, first: Buffer): void {
+    tunnels.add(socket);
+    socket.once("close", () => tunnels.delete(socket));
+    socket.once("finish", () => closeSoon(socket));
+    const isWebSocket = req.headers.upgrade?.toLowerCase() === "websocket" && req.method === "GET";
+    if (!isWebSocket) {
+      socket.on("error", () => socket.destroy()).resume();
+      handle(req, answerOn(req, socket, ProxyResponse));
+      return;
+    }
+    tracks?.expect(req, socket);
+    passUpgrade(req, socket, first);
+  }
+
+  function tunnel(req: IncomingMessage, socket: Duplex, first: Buffer): void {
+    const head = readHead(req, peerOf(req.socket), kindOf);
+    const problem = check(head) ?? (head.hasBody ? problems.upgradeBody : undefined);
+    const passage = problem === undefined ? passageFor(head) : undefined;
+    if (passage === undefined) {
+      const answer = problem ?? problems.noRoute;
+      sendProblem(answerOn(req, socket), answer, problemHeaders(answer));
+      return;
+    }
+    const { upstream, tally, onBegun } = passage;
+    openTunnel({ req, socket, first, head, upstream, tally, settings: proxy, onBegun });
+  }
+
+  async function close(): Promise<void> {
+    for (const stop of stops) stop();
+    for (const socket of tunnels) socket.destroy();
+    await Promise.all(upstreams.flatMap(({ origins }) => origins.map((origin) => origin.close())));
+  }
+
+  return {
+    handle,
+    upgrade,
+    serverOptions: serverOptions(proxy),
+    isReady: () => upstreams.every((upstream) => upstream.isReady),
+    close,
+  };
+}
+
+const allowed = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
+
+/** Where a request's end is in doubt, nothing more is read from its connection. */
+function problemHeaders({ status }: Problem): Readonly<Record<string, string>> {
+  return status === 405 ? { Allow: allowed, Connection: "close" } : { Connection: "close" };
+}

@@ -1,0 +1,68 @@
+import type { UpstreamSettings } from "../settings.js";
+
+type Routed = Pick<UpstreamSettings, "hosts" | "path">;
+
+const mostRemembered = 1000;
+const none = 0;
+const anyHost = 1;
+const belowHost = 2;
+const sameHost = 1_000_000;
+
+/**
+ * Answers the function that finds a request's upstream. A host's own name counts before `*.` (the longer the better),
+ * that before any; among those the longest path of whole segments wins.
+ */
+export function routes<Upstream extends Routed>(
+  upstreams: readonly Upstream[],
+): (host: string, path: string) => Upstream | undefined {
+  const only = upstreams.length === 1 ? upstreams[0] : undefined;
+  if (only?.hosts.length === 0 && only.path === "/") return () => only;
+  const remembered = new Map<string, readonly Upstream[]>();
+
+  function candidates(host: string): readonly Upstream[] {
+    let found = remembered.get(host);
+    if (found === undefined) {
+      found = ranked(upstreams, bareHost(host));
+      if (remembered.size >= mostRemembered) remembered.clear();
+      remembered.set(host, found);
+    }
+    return found;
+  }
+
+  return (host, path) => candidates(host).find((upstream) => isUnder(path, upstream.path));
+}
+
+function ranked<Upstream extends Routed>(upstreams: readonly Upstream[], host: string): Upstream[] {
+  return upstreams
+    .map((upstream) => ({ upstream, rank: rankOf(upstream.hosts, host) }))
+    .filter(({ rank }) => rank > none)
+    .sort((a, b) => b.rank - a.rank || b.upstream.path.length - a.upstream.path.length)
+    .map(({ upstream }) => upstream);
+}
+
+/** How closely a list of hosts names this one. */
+function rankOf(hosts: readonly string[], host: string): number {
+  if (hosts.length === 0) return anyHost;
+  return Math.max(...hosts.map((each) => closeness(each.toLowerCase(), host)));
+}
+
+function closeness(pattern: string, host: string): number {
+  if (pattern === host) return sameHost;
+  if (pattern.startsWith("*.") && host.length > pattern.length - 1 && host.endsWith(pattern.slice(1))) {
+    return belowHost + pattern.length;
+  }
+  return none;
+}
+
+function bareHost(host: string): string {
+  const name = host.toLowerCase().replace(/:\d+$/, "");
+  return name.endsWith(".") ? name.slice(0, -1) : name;
+}
+
+function isUnder(path: string, base: string): boolean {
+  if (base === "/") return true;
+  const folder = base.endsWith("/") ? base.slice(0, -1) : base;
+  if (!path.startsWith(folder)) return false;
+  const next = path[folder.length];
+  return next === undefined || next === "/" || next === "?";
+}

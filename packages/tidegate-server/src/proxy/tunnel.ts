@@ -1,0 +1,220 @@
+import { type ClientRequest, request as httpRequest, type IncomingMessage, ServerResponse } from "node:http";
+import { request as httpsRequest } from "node:https";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { sendProblem } from "../problem.js";
+import type { ProxySettings } from "../settings.js";
+import type { Origin } from "./origin.js";
+import type { RequestHead } from "./request-head.js";
+import type { Tally } from "./traffic-meters.js";
+import type { Upstream } from "./upstream.js";
+import { type UpstreamError, unhealthy, upstreamError } from "./upstream-error.js";
+
+export interface TunnelOptions {
+  readonly req: IncomingMessage;
+  readonly socket: Duplex;
+  /** What the client sent behind its head; the upstream gets it once it has agreed. */
+  readonly first: Buffer;
+  readonly head: RequestHead;
+  readonly upstream: Upstream;
+  readonly tally: Tally;
+  readonly settings: ProxySettings;
+  readonly onBegun: ((req: IncomingMessage) => void) | undefined;
+}
+
+const probeMs = 60_000;
+const lingerMs = 1000;
+
+/** A WebSocket's way to an origin: asked for like any request, and once the origin agrees, bytes both ways. */
+export function openTunnel(options: TunnelOptions): void {
+  const origin = options.upstream.pick();
+  const attempt = new Attempt(options);
+  if (origin === undefined) attempt.fail(unhealthy);
+  else attempt.start(origin);
+}
+
+/** From the client's question to the origin's answer. */
+class Attempt {
+  readonly #options: TunnelOptions;
+  readonly #startedAt = performance.now();
+  #isConnected = false;
+  #isAnswered = false;
+
+  constructor(options: TunnelOptions) {
+    this.#options = options;
+    options.tally.active++;
+  }
+
+  start(origin: Origin): void {
+    const { socket, settings } = this.#options;
+    origin.load++;
+    const asked = ask(this.#options, origin);
+    asked.once("close", () => origin.load--);
+    asked.setTimeout(settings.responseTimeoutMs, () => asked.destroy(late("UND_ERR_HEADERS_TIMEOUT")));
+    asked.once("socket", (far) => this.#awaitConnection(far, origin));
+    asked.once("upgrade", (answer, far, farFirst) => this.#agreed(answer, far, farFirst, origin));
+    asked.once("response", (answer) => this.#declined(answer));
+    asked.on("error", (error) => this.#failed(error, origin));
+    // Nobody takes anything from it yet, and left alone it would not tell that the client has gone.
+    socket.on("readable", look).on("end", leave);
+    socket.once("close", () => asked.destroy());
+    asked.end();
+  }
+
+  fail({ kind, problem }: UpstreamError): void {
+    const { req, socket, upstream, tally } = this.#options;
+    tally.failed(kind);
+    this.#answered(problem.status);
+    const isLater = problem.status === 503;
+    const retry = { "Retry-After": `${upstream.retryAfterSeconds}` };
+    sendProblem(answerOn(req, socket), problem, isLater ? retry : {});
+  }
+
+  #awaitConnection(far: Socket, { url }: Origin): void {
+    const timer = setTimeout(
+      () => far.destroy(late("UND_ERR_CONNECT_TIMEOUT")),
+      this.#options.settings.connectTimeoutMs,
+    );
+    far.once("close", () => clearTimeout(timer));
+    far.once(url.protocol === "https:" ? "secureConnect" : "connect", () => {
+      clearTimeout(timer);
+      this.#isConnected = true;
+    });
+  }
+
+  #agreed(answer: IncomingMessage, far: Duplex, farFirst: Buffer, origin: Origin): void {
+    const { req, socket, first, tally, onBegun } = this.#options;
+    socket.off("readable", look).off("end", leave);
+    socket.write(agreement(answer));
+    this.#answered(101);
+    onBegun?.(req);
+    tally.tunnels++;
+    origin.load++;
+    far.once("close", () => {
+      tally.tunnels--;
+      origin.load--;
+    });
+    // A tunnel may be silent for longer than an answer may take.
+    (far as Socket).setTimeout(0);
+    if (farFirst.length > 0) socket.write(farFirst);
+    if (first.length > 0) far.write(first);
+    join(socket, far);
+  }
+
+  /** The client hears what the origin says instead. */
+  #declined(answer: IncomingMessage): void {
+    const { req, socket, onBegun } = this.#options;
+    const status = answer.statusCode as number;
+    const res = answerOn(req, socket);
+    this.#answered(status);
+    answer.on("error", () => socket.destroy());
+    try {
+      res.writeHead(status, withoutHops(answer.rawHeaders));
+      answer.pipe(res);
+      onBegun?.(req);
+    } catch {
+      socket.destroy();
+    }
+  }
+
+  #failed(error: Error, origin: Origin): void {
+    if (this.#isAnswered) return;
+    const known = upstreamError(error, this.#isConnected);
+    if (this.#options.socket.destroyed) {
+      this.#answered(undefined);
+      return;
+    }
+    if (known.isUnsent) origin.rest();
+    this.fail(known);
+  }
+
+  #answered(status: number | undefined): void {
+    this.#isAnswered = true;
+    this.#options.tally.ended(status, performance.now() - this.#startedAt);
+  }
+}
+
+function look(this: Duplex): void {
+  this.read(0);
+}
+
+function leave(this: Duplex): void {
+  this.destroy();
+}
+
+function late(code: string): Error {
+  return Object.assign(new Error("The origin takes too long."), { code });
+}
+
+/** An answer in HTTP on a socket that was taken for an upgrade; the last one on it. */
+export function answerOn<Response extends ServerResponse>(
+  req: IncomingMessage,
+  socket: Duplex,
+  Kind: new (req: IncomingMessage) => Response = ServerResponse as never,
+): Response {
+  const res = new Kind(req);
+  res.shouldKeepAlive = false;
+  res.assignSocket(socket as never);
+  res.on("finish", () => {
+    res.detachSocket(socket as never);
+    socket.end();
+  });
+  socket.once("close", () => res.destroyed || res.emit("close"));
+  return res;
+}
+
+/** Everything is said: the client has a moment to hear it. Node no longer looks after such a socket. */
+export function closeSoon(socket: Duplex): void {
+  socket.resume();
+  setTimeout(() => socket.destroy(), lingerMs).unref();
+}
+
+function ask({ head }: TunnelOptions, origin: Origin): ClientRequest {
+  const isTls = origin.url.protocol === "https:";
+  const request = isTls ? httpsRequest : httpRequest;
+  return request({
+    host: origin.address,
+    port: origin.url.port || (isTls ? 443 : 80),
+    method: head.method,
+    path: head.path,
+    headers: [...withHost(head.headers, origin.url.host), "Connection", "Upgrade", "Upgrade", "websocket"],
+    agent: false,
+    ...(isTls && origin.servername !== "" && { servername: origin.servername }),
+  });
+}
+
+function withHost(headers: readonly string[], host: string): readonly string[] {
+  return headers.some((name, i) => i % 2 === 0 && name === "host") ? headers : ["host", host, ...headers];
+}
+
+const hops = /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/i;
+
+function withoutHops(raw: readonly string[]): string[] {
+  const kept: string[] = [];
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = raw[i] as string;
+    if (!hops.test(name)) kept.push(name, raw[i + 1] as string);
+  }
+  return kept;
+}
+
+function agreement({ rawHeaders }: IncomingMessage): Buffer {
+  const kept = withoutHops(rawHeaders);
+  let text = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n";
+  for (let i = 0; i < kept.length; i += 2) text += `${kept[i]}: ${kept[i + 1]}\r\n`;
+  return Buffer.from(`${text}\r\n`, "latin1");
+}
+
+/** Each end's pieces, end and breaking are the other's. Whoever is silent is probed, not cut: WebSockets may be. */
+function join(near: Duplex, far: Duplex): void {
+  for (const [from, to] of [
+    [near, far],
+    [far, near],
+  ] as const) {
+    Object(from).setKeepAlive?.(true, probeMs);
+    Object(from).setNoDelay?.(true);
+    from.on("error", () => to.destroy());
+    from.on("close", () => to.destroy());
+    from.pipe(to);
+  }
+}

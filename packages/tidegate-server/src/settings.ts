@@ -1,0 +1,156 @@
+import type { FailureOptions, IdentityOptions } from "tidegate";
+import type { HeaderForms } from "tidegate/http";
+import type { Secret } from "./secret.js";
+
+/**
+ * What one process is told: found to be in order, every default filled in, durations in milliseconds. It is the process's
+ * own: never stored, never editable from elsewhere. The policy is not part of it.
+ */
+export interface Settings {
+  readonly listen: ListenSettings;
+  readonly upstreams: readonly UpstreamSettings[];
+  readonly proxy: ProxySettings;
+  readonly decide: DecideSettings;
+  readonly admin: AdminSettings;
+  /** Whose word on the client's address is believed; written as the library's `trustedProxies`. */
+  readonly trustedProxies: readonly string[];
+  readonly clientIpHeader: string;
+  /** Headers in which trusted proxies say who is logged in. Believed from nobody else. */
+  readonly identify: { readonly user?: string; readonly customer?: string };
+  readonly identity: IdentityOptions;
+  readonly responses: { readonly headers: HeaderForms; readonly status: number };
+  readonly store: StoreSettings;
+  /** Where the embedded data lives: lists, customers, policy versions, audit. */
+  readonly dataDir: string;
+  readonly failure: Pick<FailureOptions, "deadlineMs" | "breaker" | "onStoreFailure">;
+  readonly customers: CustomersSettings;
+  readonly control: ControlSettings;
+  readonly edges: Readonly<Record<string, EdgeSettings>>;
+  readonly metrics: { readonly offenders: number };
+  readonly logs: { readonly level: LogLevel };
+  readonly workers: number;
+  /** How long a shutdown waits for requests under way. */
+  readonly drainMs: number;
+  /** True without a file: a demo upstream and a demo policy. */
+  readonly isDemo: boolean;
+}
+
+export type LogLevel = "trace" | "debug" | "info" | "warn" | "error" | "silent";
+
+export interface ListenAddress {
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+}
+
+export interface ListenSettings {
+  /** Undefined: not served. */
+  readonly proxy?: ListenAddress;
+  readonly admin?: ListenAddress;
+  readonly decide?: ListenAddress;
+}
+
+export interface UpstreamSettings {
+  readonly name: string;
+  /** Origins without a path, e.g. `http://10.0.0.5:3000`; requests are spread over the healthy ones. */
+  readonly urls: readonly string[];
+  /** Only requests for these hosts (`*.example.com` for all below); empty: any. */
+  readonly hosts: readonly string[];
+  /** Only paths under this one, whole segments; `/`: any. The longest that matches wins. */
+  readonly path: string;
+  readonly health?: HealthSettings;
+}
+
+export interface HealthSettings {
+  readonly path: string;
+  readonly everyMs: number;
+  readonly timeoutMs: number;
+  /** Failures in a row that take an origin out, and successes in a row that bring it back. */
+  readonly failures: number;
+  readonly successes: number;
+}
+
+export interface ProxySettings {
+  readonly maxHeaderBytes: number;
+  /** Undefined: any size. */
+  readonly maxBodyBytes?: number;
+  /** A client must have sent its headers, and its whole request, within this. */
+  readonly headersTimeoutMs: number;
+  readonly requestTimeoutMs: number;
+  readonly keepAliveMs: number;
+  readonly connectTimeoutMs: number;
+  /** Until the upstream's headers; and between two pieces of its body. */
+  readonly responseTimeoutMs: number;
+  readonly idleTimeoutMs: number;
+  /** Connections kept to each origin. */
+  readonly connections: number;
+}
+
+export interface DecideSettings {
+  /** Callers whose word on a client is believed without a token; written as `trustedProxies`. */
+  readonly peers: readonly string[];
+  readonly token?: Secret;
+  /** Callers promise to send `/v1/finish`: without it rules that look at the answer are refused here. */
+  readonly canFinish: boolean;
+  /** Names, beside addresses and localhost, under which this listener may be called. */
+  readonly hosts: readonly string[];
+}
+
+/** Somebody is believed, and none of them will say how a request ended. */
+export function hasSilentCallers({ listen, decide }: Pick<Settings, "listen" | "decide">): boolean {
+  const { peers, token, canFinish } = decide;
+  return listen.decide !== undefined && !canFinish && (peers.length > 0 || token !== undefined);
+}
+
+export interface AdminSettings {
+  readonly token?: Secret;
+  readonly hosts: readonly string[];
+}
+
+export type StoreSettings =
+  | { readonly kind: "memory"; readonly maxKeys?: number }
+  | { readonly kind: "redis"; readonly url: Secret; readonly prefix: string; readonly isCluster: boolean }
+  | { readonly kind: "memcached"; readonly servers: readonly string[]; readonly prefix: string };
+
+export interface CustomersSettings {
+  readonly source?: CustomerSourceSettings;
+}
+
+export type CustomerSourceSettings =
+  | {
+      readonly kind: "sql";
+      /** `postgres://…` or `file:customers.db`. */
+      readonly url: Secret;
+      /** Answers rows of `id`, `tier` and, if wished, `limits` (JSON: window in seconds to limit). */
+      readonly select: string;
+      /** Takes id, tier, limits as $1, $2, $3. */
+      readonly update: string;
+      readonly everyMs: number;
+    }
+  | {
+      readonly kind: "http";
+      /** GET answers `[{ id, tier, limits }]`, a page at a time by `?after=<id>`; PUT `<url>/<id>` takes one. */
+      readonly url: string;
+      readonly token?: Secret;
+      readonly everyMs: number;
+    };
+
+/** Who floods is tracked beside the request's way, for the edges. */
+export interface ControlSettings {
+  /** Undefined: nobody is tracked. */
+  readonly track?: TrackSettings;
+}
+
+export interface TrackSettings {
+  /** Only these methods count; empty: all. */
+  readonly methods: readonly string[];
+  /** Written as limits: what one client may do on one path, and a known tool on all together. */
+  readonly standard: string;
+  readonly broad: string;
+  /** How long an offender is held, the first time, the second, and so on. */
+  readonly holdFor: readonly number[];
+}
+
+export interface EdgeSettings {
+  readonly kind: "memory";
+}

@@ -1,0 +1,234 @@
+import { connect } from "node:net";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import {
+  closeAll,
+  echo,
+  heard,
+  openRig,
+  openUpstream,
+  type Rig,
+  raw,
+  type TestUpstream,
+} from "./proxy-rig.js";
+
+let app: TestUpstream;
+let rig: Rig;
+
+beforeEach(async () => {
+  app = await openUpstream(echo);
+  rig = await openRig({ upstreams: [{ urls: [app.url] }], proxy: { maxBodyBytes: 1000 } });
+});
+afterEach(closeAll);
+
+const smuggled = "GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n";
+
+/** Every one is refused with this status, its connection is closed, and nothing at all reaches the upstream. */
+const refused: Record<string, readonly [status: number, bytes: string]> = {
+  "Content-Length and Transfer-Encoding": [
+    400,
+    `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${smuggled}`,
+  ],
+  "Transfer-Encoding and Content-Length": [
+    400,
+    `POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\n${smuggled}`,
+  ],
+  "two lengths that differ": [
+    400,
+    "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+  ],
+  "two lengths that agree": [
+    400,
+    "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\na",
+  ],
+  "a list of lengths": [400, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1, 1\r\n\r\na"],
+  "a signed length": [400, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: +1\r\n\r\na"],
+  "a hexadecimal length": [400, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0x1\r\n\r\na"],
+  "a length without end": [
+    400,
+    "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999999999999999\r\n\r\na",
+  ],
+  "an unknown transfer encoding": [
+    400,
+    "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
+  ],
+  "gzip, chunked": [400, "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n"],
+  "chunked, identity": [
+    400,
+    "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n",
+  ],
+  "chunked twice": [
+    400,
+    "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+  ],
+  "chunked behind a control character": [
+    400,
+    "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: \x0bchunked\r\n\r\n0\r\n\r\n",
+  ],
+  "chunked in HTTP/1.0": [400, "POST / HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"],
+  "a space before the colon": [400, "GET / HTTP/1.1\r\nHost: a\r\nX-Mine : 1\r\n\r\n"],
+  "a folded header": [400, "GET / HTTP/1.1\r\nHost: a\r\nX-Mine: 1\r\n\tfolded: 2\r\n\r\n"],
+  "a header without a name": [400, "GET / HTTP/1.1\r\nHost: a\r\n: 1\r\n\r\n"],
+  "NUL in a header": [400, "GET / HTTP/1.1\r\nHost: a\r\nX-Mine: a\0b\r\n\r\n"],
+  "CR in a header": [400, "GET / HTTP/1.1\r\nHost: a\r\nX-Mine: a\rX-Other: b\r\n\r\n"],
+  "bare LF between headers": [400, "GET / HTTP/1.1\r\nHost: a\r\nX-Mine: 1\nX-Other: 2\r\n\r\n"],
+  "bare LF everywhere": [400, "GET / HTTP/1.1\nHost: a\n\n"],
+  "no Host": [400, "GET / HTTP/1.1\r\n\r\n"],
+  "an empty Host": [400, "GET / HTTP/1.1\r\nHost:\r\n\r\n"],
+  "two Hosts": [400, "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"],
+  "two Hosts that agree": [400, "GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n"],
+  "a Host that breaks out of quotes": [400, 'GET / HTTP/1.1\r\nHost: a";for=6.6.6.6\r\n\r\n'],
+  "a Host with a path": [400, "GET / HTTP/1.1\r\nHost: a/b\r\n\r\n"],
+  "a Host with credentials": [400, "GET / HTTP/1.1\r\nHost: a@b\r\n\r\n"],
+  "a list of Hosts": [400, "GET / HTTP/1.1\r\nHost: a, b\r\n\r\n"],
+  "a target for another host": [400, "GET http://b/ HTTP/1.1\r\nHost: a\r\n\r\n"],
+  "a target with credentials": [400, "GET http://x@a/ HTTP/1.1\r\nHost: a\r\n\r\n"],
+  "a target of another scheme": [400, "GET ftp://a/ HTTP/1.1\r\nHost: a\r\n\r\n"],
+  "a target with a fragment": [400, "GET /x#/../login HTTP/1.1\r\nHost: a\r\n\r\n"],
+  "a target without a slash": [400, "GET x HTTP/1.1\r\nHost: a\r\n\r\n"],
+  "a star that is not OPTIONS": [400, "GET * HTTP/1.1\r\nHost: a\r\n\r\n"],
+  "a space in the target": [400, "GET /a b HTTP/1.1\r\nHost: a\r\n\r\n"],
+  "a byte above ASCII in the target": [400, "GET /\xe4 HTTP/1.1\r\nHost: a\r\n\r\n"],
+  "an unknown version": [400, "GET / HTTP/9.9\r\nHost: a\r\n\r\n"],
+  "an unknown method": [400, "HACK / HTTP/1.1\r\nHost: a\r\n\r\n"],
+  "no HTTP at all": [400, "\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03"],
+  "HTTP/2 without asking": [400, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
+  TRACE: [405, "TRACE / HTTP/1.1\r\nHost: a\r\n\r\n"],
+  CONNECT: [405, "CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n"],
+  "a head that is too large": [431, `GET / HTTP/1.1\r\nHost: a\r\nX-Mine: ${"a".repeat(20_000)}\r\n\r\n`],
+  "a target that is too large": [431, `GET /${"a".repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`],
+  "more lines than the gate is shown": [431, `GET / HTTP/1.1\r\nHost: a\r\n${"a:\r\n".repeat(1001)}\r\n`],
+};
+
+describe("nothing of it reaches the upstream:", () => {
+  for (const [what, [status, bytes]] of Object.entries(refused)) {
+    it(`${what} is refused with ${status}`, async () => {
+      const text = await raw(rig.port, bytes);
+      expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+      expect(text.match(/HTTP\/1\.1 \d/g)).toHaveLength(1);
+      expect(app.count).toBe(0);
+      expect((await fetch(rig.url)).status).toBe(200);
+    });
+  }
+
+  it("a declared body that is too large is refused with 413, and the client is not asked for it", async () => {
+    const text = await raw(
+      rig.port,
+      "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 1001\r\n\r\n",
+      { until: /TG_REQUEST_LARGE"}/ },
+    );
+    expect(text).toMatch(/^HTTP\/1\.1 413 [\s\S]*application\/problem\+json[\s\S]*TG_REQUEST_LARGE/);
+    expect(app.count).toBe(0);
+  });
+});
+
+describe("a request that begins well", () => {
+  it("and whose chunks outgrow the limit is stopped with 413 on both sides", async () => {
+    let isCut = false;
+    const slow = await openUpstream((req) => req.resume().on("close", () => (isCut = !req.complete)));
+    const { port } = await openRig({ upstreams: [{ urls: [slow.url] }], proxy: { maxBodyBytes: 1000 } });
+    const chunk = `100\r\n${"x".repeat(256)}\r\n`;
+    const text = await raw(
+      port,
+      `POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${chunk.repeat(8)}`,
+      {
+        until: /TG_REQUEST_LARGE"}/,
+      },
+    );
+    expect(text).toMatch(/^HTTP\/1\.1 413 /);
+    await expect.poll(() => isCut).toBe(true);
+  });
+
+  it("and whose chunks are broken never looks whole to the upstream", async () => {
+    let ending = "";
+    const slow = await openUpstream((req) =>
+      req.resume().on("close", () => (ending = req.complete ? "whole" : "cut")),
+    );
+    const { port } = await openRig({ upstreams: [{ urls: [slow.url] }] });
+    for (const bad of [
+      "zz\r\nabc\r\n0\r\n\r\n",
+      "3\r\nabcdef\r\n0\r\n\r\n",
+      "-1\r\nabc\r\n",
+      "3;\nabc\r\n0\r\n\r\n",
+    ]) {
+      ending = "";
+      const socket = connect(port, "127.0.0.1").on("error", () => {});
+      const before = slow.count;
+      socket.write("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n");
+      await expect.poll(() => slow.count).toBe(before + 1);
+      const answer = heard(socket, undefined);
+      socket.write(bad);
+      expect(await answer).toMatch(/^(HTTP\/1\.1 400 |$)/);
+      await expect.poll(() => ending).toBe("cut");
+    }
+  });
+
+  it("and is pipelined with garbage is answered, and the garbage is not passed on", async () => {
+    const text = await raw(rig.port, "GET /good HTTP/1.1\r\nHost: a\r\n\r\n\x01\x02garbage\r\n\r\n");
+    expect(text).toMatch(/^HTTP\/1\.1 (200|400) /);
+    expect(app.count).toBeLessThanOrEqual(1);
+  });
+});
+
+describe("who takes his time", () => {
+  it("over his headers is told 408", async () => {
+    const { port } = await openRig({ upstreams: [{ urls: [app.url] }], proxy: { headersTimeoutMs: 300 } });
+    expect(await raw(port, "GET / HTTP/1.1\r\nHost: a\r\nX-Slow: ")).toMatch(/^HTTP\/1\.1 408 /);
+    expect(app.count).toBe(0);
+  });
+
+  it("over his body is told 408, and the upstream's request is cut", async () => {
+    let isCut = false;
+    const slow = await openUpstream((req) => req.resume().on("close", () => (isCut = !req.complete)));
+    const { port } = await openRig({
+      upstreams: [{ urls: [slow.url] }],
+      proxy: { headersTimeoutMs: 300, requestTimeoutMs: 500 },
+    });
+    expect(await raw(port, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc")).toMatch(
+      /^HTTP\/1\.1 408 /,
+    );
+    await expect.poll(() => isCut).toBe(true);
+  });
+
+  it("over reading his answer is cut off", async () => {
+    let isCut = false;
+    const big = await openUpstream((_, res) => {
+      const piece = Buffer.alloc(1_000_000);
+      const write = (): void => {
+        while (!res.destroyed && res.write(piece));
+      };
+      res.on("drain", write).on("close", () => (isCut = true));
+      write();
+    });
+    const { port } = await openRig({ upstreams: [{ urls: [big.url] }], proxy: { idleTimeoutMs: 500 } });
+    const socket = connect(port, "127.0.0.1").on("error", () => {});
+    socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    socket.pause();
+    await expect.poll(() => isCut, { timeout: 10_000 }).toBe(true);
+    socket.destroy();
+  });
+});
+
+describe("odd but right", () => {
+  it("an absolute target goes to its path", async () => {
+    const ask = (target: string): Promise<string> =>
+      raw(rig.port, `GET ${target} HTTP/1.1\r\nHost: A\r\nConnection: close\r\n\r\n`);
+    expect(await ask("http://a/x?y")).toContain('"url":"/x?y"');
+    expect(await ask("http://a?y")).toContain('"url":"/?y"');
+    expect(await ask("http://a")).toContain('"url":"/"');
+  });
+
+  it("OPTIONS * is answered by the proxy itself", async () => {
+    const text = await raw(rig.port, "OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+    expect(text).toMatch(/^HTTP\/1\.1 204 [\s\S]*Allow: GET/);
+    expect(app.count).toBe(0);
+  });
+
+  it("bytes above ASCII go through as they are in headers", async () => {
+    const text = await raw(
+      rig.port,
+      "GET / HTTP/1.1\r\nHost: a\r\nX-Mine: \xff\xfe\r\nConnection: close\r\n\r\n",
+    );
+    expect(text).toMatch(/^HTTP\/1\.1 200/);
+    expect(Buffer.from(text, "latin1").toString()).toContain('"x-mine":"ÿþ"');
+  });
+});

@@ -1,0 +1,323 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { createClient } from "@redis/client";
+import { describe, expect, inject, onTestFinished, test } from "vitest";
+import { startRedis } from "../servers/index.js";
+import {
+  configFile,
+  eventually,
+  type Running,
+  runTidegate,
+  startTidegate,
+  statuses,
+  tally,
+  temporaryFolder,
+} from "./running.js";
+
+/** An app behind the proxy; `delayMs` before it answers. */
+async function upstream(delayMs = 0): Promise<string> {
+  const server = createServer((req, res) => {
+    setTimeout(() => res.end(`asked for ${req.url}`), delayMs);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const policyOf = (limit: string) => `policy:
+  rules:
+    - { name: req/ip, by: ip, limits: [${limit}] }
+`;
+
+async function json(url: string, init?: RequestInit): Promise<Record<string, unknown>> {
+  return (await fetch(url, init)).json() as Promise<Record<string, unknown>>;
+}
+
+describe("without a file", () => {
+  test("a demo starts on the embedded default: it says where it is, refuses at 100 a minute, and stops when told", async () => {
+    const folder = temporaryFolder();
+    const running = await startTidegate({ folder });
+    expect(running.output()).toContain(`curl -i ${running.proxy}/`);
+    const answers = tally(await statuses(101, `${running.proxy}/`));
+    // A minute may end meanwhile.
+    expect(answers[200]).toBeGreaterThanOrEqual(100);
+    const refused = await eventually(async () => {
+      const response = await fetch(`${running.proxy}/`);
+      return response.status === 429 ? response : undefined;
+    });
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(await refused.json()).toMatchObject({ status: 429, rule: expect.any(String) });
+    expect(existsSync(join(folder, "tidegate-data"))).toBe(true);
+    expect(await running.stop()).toBe(0);
+  });
+
+  test("the demo's decision service believes callers on loopback", async () => {
+    const running = await startTidegate({ folder: temporaryFolder() });
+    const body = (ip: string) =>
+      JSON.stringify({ subject: { ip, method: "GET", host: "example.com", path: "/" } });
+    const decide = (ip: string) => json(`${running.decide}/v1/decide`, { method: "POST", body: body(ip) });
+    for (let i = 0; i < 100; i++) await decide("203.0.113.9");
+    expect(
+      await eventually(async () => ((await decide("203.0.113.9")).allowed === false ? true : undefined)),
+    ).toBe(true);
+    expect(await decide("203.0.113.10")).toMatchObject({ allowed: true });
+  });
+});
+
+describe("one file", () => {
+  test("is taken in when it changes; a bad one is refused, the old policy stays, and everyone can see it", async () => {
+    const folder = temporaryFolder();
+    const head = `upstreams: [{ url: ${await upstream()} }]\n`;
+    const file = configFile(folder, head + policyOf("3 per hour"));
+    const running = await startTidegate({ folder });
+    expect(await statuses(4, `${running.proxy}/`)).toEqual([200, 200, 200, 429]);
+
+    writeFileSync(file, head + policyOf("5 per hour"));
+    await eventually(async () => ((await fetch(`${running.proxy}/`)).status === 200 ? true : undefined));
+
+    writeFileSync(file, head + policyOf("5 per fortnight"));
+    const refused = await eventually(async () => {
+      const status = await json(`${running.admin}/v1/status`);
+      const { file: state } = status.policy as { file: { state: string; problem?: string } };
+      return state.state === "refused" ? state : undefined;
+    });
+    expect(refused.problem).toContain("fortnight");
+    expect(tally(await statuses(3, `${running.proxy}/`))).toEqual({ 200: 1, 429: 2 });
+  });
+
+  test("SIGHUP reads it again", async () => {
+    const folder = temporaryFolder();
+    const head = `upstreams: [{ url: ${await upstream()} }]\n`;
+    const file = configFile(folder, head + policyOf("1 per hour"));
+    const running = await startTidegate({ folder });
+    expect(await statuses(2, `${running.proxy}/`)).toEqual([200, 429]);
+    writeFileSync(file, head + policyOf("4 per hour"));
+    running.signal("SIGHUP");
+    await eventually(async () => ((await fetch(`${running.proxy}/`)).status === 200 ? true : undefined));
+  });
+
+  test("`tidegate policy rollback` brings the version before back, and that survives a restart", async () => {
+    const folder = temporaryFolder();
+    const head = `upstreams: [{ url: ${await upstream()} }]\n`;
+    const file = configFile(folder, head + policyOf("2 per hour"));
+    const running = await startTidegate({ folder });
+    writeFileSync(file, head + policyOf("4 per hour"));
+    const versionOf = async ({ admin }: Running) =>
+      ((await json(`${admin}/v1/status`)).policy as { version: number }).version;
+    await eventually(async () => ((await versionOf(running)) === 2 ? true : undefined));
+    const rolled = await runTidegate(["policy", "rollback", "--yes", "--url", running.admin], { folder });
+    expect(rolled).toMatchObject({ code: 0 });
+    expect(await statuses(3, `${running.proxy}/`)).toEqual([200, 200, 429]);
+    await running.stop();
+
+    const again = await startTidegate({ folder });
+    expect(await versionOf(again)).toBe(3);
+    expect(await statuses(3, `${again.proxy}/`)).toEqual([200, 200, 429]);
+    const { file: state } = (await json(`${again.admin}/v1/status`)).policy as { file: { state: string } };
+    expect(state.state).toBe("behind");
+  });
+
+  test("with a mistake at the first start is told with line, path and fix, and nothing starts", async () => {
+    const folder = temporaryFolder();
+    configFile(
+      folder,
+      `upstreams: [{ url: http://127.0.0.1:1 }]\npolicy:\n  rules:\n    - { name: a, by: ipp, limits: [5 per hour] }\n`,
+    );
+    const { code, stderr } = await runTidegate(["start"], { folder });
+    expect(code).toBe(2);
+    expect(stderr).toContain("tidegate.yaml:4:");
+    expect(stderr).toContain("policy.rules[0].by");
+  });
+
+  test("may not open a public door without a token", async () => {
+    const folder = temporaryFolder();
+    configFile(
+      folder,
+      `upstreams: [{ url: http://127.0.0.1:1 }]\nlisten: { admin: 0.0.0.0:0 }\n${policyOf("5 per hour")}`,
+    );
+    const { code, stderr } = await runTidegate(["start"], { folder });
+    expect(code).toBe(2);
+    expect(stderr).toContain("admin.token");
+  });
+
+  test("its secrets are never shown", async () => {
+    const folder = temporaryFolder();
+    const secret = "s3cr3t-of-this-test";
+    const rules = policyOf("500 per hour");
+    configFile(
+      folder,
+      `upstreams: [{ url: ${await upstream()} }]\nadmin: { token: "\${ADMIN_TOKEN}" }\nlogs: { level: trace }\n${rules}`,
+    );
+    const running = await startTidegate({ folder, env: { ADMIN_TOKEN: secret } });
+    expect((await fetch(`${running.admin}/v1/status`)).status).toBe(401);
+    const headers = { authorization: `Bearer ${secret}` };
+    const answers = await Promise.all(
+      ["v1/status", "v1/policy", "v1/audit", "metrics"].map(async (path) =>
+        (await fetch(`${running.admin}/${path}`, { headers })).text(),
+      ),
+    );
+    await fetch(running.proxy, { headers });
+    await running.stop();
+    expect(`${answers.join()}${running.output()}`).not.toContain(secret);
+  });
+});
+
+describe("the data directory", () => {
+  test("has one writer: a second process is told, and the first goes on", async () => {
+    const folder = temporaryFolder();
+    const running = await startTidegate({ folder });
+    const { code, stderr } = await runTidegate(
+      ["start", "--listen", "127.0.0.1:0", "--admin", "false", "--decide", "false"],
+      { folder },
+    );
+    expect(code).toBe(1);
+    expect(stderr).toContain("TG_DATA_LOCKED");
+    expect((await fetch(running.proxy)).status).toBe(200);
+  });
+
+  test("keeps lists across kill -9", async () => {
+    const folder = temporaryFolder();
+    const running = await startTidegate({ folder });
+    await fetch(`${running.admin}/v1/lists/blocklist/127.0.0.1`, {
+      method: "PUT",
+      body: JSON.stringify({ why: "a test", force: true }),
+    });
+    expect((await fetch(running.proxy)).status).toBe(403);
+    running.signal("SIGKILL");
+    await running.ended();
+    const again = await startTidegate({ folder });
+    expect((await fetch(again.proxy)).status).toBe(403);
+  });
+});
+
+describe("shutting down", () => {
+  test("lets what is under way end, and takes nothing new", async () => {
+    const folder = temporaryFolder();
+    configFile(folder, `upstreams: [{ url: ${await upstream(500)} }]\n${policyOf("5 per hour")}`);
+    const running = await startTidegate({ folder });
+    const slow = fetch(`${running.proxy}/slow`).then((response) => response.text());
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    running.signal("SIGTERM");
+    await eventually(() =>
+      fetch(running.proxy, { headers: { connection: "close" } }).then(
+        () => undefined,
+        () => true,
+      ),
+    );
+    expect(await slow).toBe("asked for /slow");
+    expect(await running.ended()).toBe(0);
+  });
+});
+
+describe("on Redis", () => {
+  const url = () => `redis://127.0.0.1:${inject("redisPort")}`;
+  const prefix = () => `t${crypto.randomUUID().slice(0, 8)}`;
+  const settings = async (name: string, more = "") =>
+    `upstreams: [{ url: ${await upstream()} }]\nstore: { kind: redis, url: "${url()}", prefix: ${name} }\n${more}`;
+
+  test("two servers count together, and share lists and policy versions", async () => {
+    const name = prefix();
+    const text = (await settings(name, "failure: { deadline: 10s }\n")) + policyOf("4 per hour");
+    const folders = [temporaryFolder(), temporaryFolder()] as const;
+    for (const folder of folders) configFile(folder, text);
+    const first = await startTidegate({ folder: folders[0] });
+    const second = await startTidegate({ folder: folders[1] });
+    expect(await statuses(2, first.proxy)).toEqual([200, 200]);
+    expect(await statuses(3, second.proxy)).toEqual([200, 200, 429]);
+    await fetch(`${first.admin}/v1/lists/safelist/127.0.0.1`, { method: "PUT", body: "{}" });
+    await eventually(async () => ((await fetch(second.proxy)).status === 200 ? true : undefined));
+  });
+
+  test("workers share counts exactly; one that dies is replaced; their metrics are one page", async () => {
+    const folder = temporaryFolder();
+    configFile(
+      folder,
+      (await settings(prefix(), "workers: 2\nfailure: { deadline: 10s }\n")) + policyOf("50 per hour"),
+    );
+    const running = await startTidegate({ folder });
+    const answers = await Promise.all(
+      Array.from({ length: 80 }, () =>
+        fetch(running.proxy, { headers: { connection: "close" } }).then(({ status }) => status),
+      ),
+    );
+    expect(tally(answers)).toEqual({ 200: 50, 429: 30 });
+    const metrics = await (await fetch(`${running.admin}/metrics`)).text();
+    expect(metrics).toMatch(/tidegate_decisions_by_reason_total\{[^}]*over-limit[^}]*\} 30/);
+
+    const children = readFileSync(`/proc/${running.pid}/task/${running.pid}/children`, "utf8");
+    const workers = children.trim().split(" ").map(Number);
+    expect(workers).toHaveLength(2);
+    process.kill(workers[0] as number, "SIGKILL");
+    await eventually(() => running.lines().find(({ msg }) => String(msg).startsWith("a worker ended")));
+    await eventually(async () => ((await fetch(`${running.admin}/ready`)).status === 200 ? true : undefined));
+    expect(await running.stop()).toBe(0);
+  });
+
+  test("a proxied client is tracked by its fingerprint: ten requests are a count of ten", async () => {
+    const folder = temporaryFolder();
+    const name = prefix();
+    configFile(
+      folder,
+      (await settings(name, "control: { track: {} }\nfailure: { deadline: 10s }\n")) +
+        policyOf("500 per hour"),
+    );
+    const running = await startTidegate({ folder });
+    await statuses(10, `${running.proxy}/tracked`);
+    const redis = await createClient({ url: url() }).connect();
+    onTestFinished(() => redis.destroy());
+    const keys = await eventually(async () => {
+      const found = await redis.keys(`${name}:*edge/standard`);
+      return found.length === 1 ? found : undefined;
+    });
+    expect(keys[0]).toMatch(/\{[0-9a-f]{64}\}/);
+    expect(await (await fetch(`${running.admin}/metrics`)).text()).toContain(
+      'tidegate_tracked_total{outcome="counted"} 10',
+    );
+  });
+
+  test("goes on when Redis hangs, says so, and comes back by itself", async () => {
+    const redis = await startRedis();
+    onTestFinished(() => redis.stop());
+    const folder = temporaryFolder();
+    configFile(
+      folder,
+      `upstreams: [{ url: ${await upstream()} }]\nstore: { kind: redis, url: "${redis.url}" }\nfailure: { deadline: 100ms }\n${policyOf("500 per hour")}`,
+    );
+    const running = await startTidegate({ folder });
+    expect(await statuses(3, running.proxy)).toEqual([200, 200, 200]);
+    redis.freeze();
+    expect(tally(await statuses(20, running.proxy))).toEqual({ 200: 20 });
+    expect(await json(`${running.admin}/v1/status`)).toMatchObject({ store: { isDegraded: true } });
+    redis.thaw();
+    await eventually(async () => {
+      await fetch(running.proxy);
+      const { store } = (await json(`${running.admin}/v1/status`)) as { store: { isDegraded: boolean } };
+      return store.isDegraded ? undefined : true;
+    });
+  });
+});
+
+describe("stores by name", () => {
+  test("memcached counts", async () => {
+    const folder = temporaryFolder();
+    const name = `t${crypto.randomUUID().slice(0, 8)}`;
+    configFile(
+      folder,
+      `upstreams: [{ url: ${await upstream()} }]\nstore: { kind: memcached, servers: ["127.0.0.1:${inject("memcachedPort")}"], prefix: ${name} }\nfailure: { deadline: 10s }\n${policyOf("2 per hour")}`,
+    );
+    const running = await startTidegate({ folder });
+    expect(await statuses(3, running.proxy)).toEqual([200, 200, 429]);
+  });
+
+  test("more than one worker on the embedded default is refused with the reason", async () => {
+    const { code, stderr } = await runTidegate(["start", "--workers", "2"], { folder: temporaryFolder() });
+    expect(code).toBe(2);
+    expect(stderr).toContain("TG_WORKERS");
+    expect(stderr).toMatch(/redis/i);
+  });
+});
