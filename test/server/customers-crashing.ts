@@ -45,6 +45,7 @@ const book = await keepCustomers({
   data: {
     kind: data.kind,
     pending,
+    putCustomers: data.putCustomers,
     directory: {
       ...directory,
       async putCustomer(id, record) {

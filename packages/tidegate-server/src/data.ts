@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Directory } from "tidegate";
+import type { CustomerRecord, Directory } from "tidegate";
 
 /** What outlives a process beside counts: lists, customers, policy versions, audit. Embedded or in Redis. */
 export interface Data {
@@ -8,6 +8,8 @@ export interface Data {
   readonly policies: PolicyVersions;
   readonly audit: AuditLog;
   readonly pending: PendingCustomers;
+  /** Many records of the directory at once; an empty one removes. */
+  putCustomers(records: readonly (readonly [id: string, record: CustomerRecord])[]): Promise<void>;
   close(): Promise<void>;
 }
 

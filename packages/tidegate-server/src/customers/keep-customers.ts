@@ -12,7 +12,7 @@ export interface KeepCustomersOptions {
   readonly source: CustomerSource;
   readonly everyMs: number;
   readonly gate: Pick<Gate, "customers" | "policy">;
-  readonly data: Pick<Data, "kind" | "directory" | "pending">;
+  readonly data: Pick<Data, "kind" | "directory" | "pending" | "putCustomers">;
   readonly log: Log;
 }
 
@@ -50,7 +50,7 @@ export async function keepCustomers(options: KeepCustomersOptions): Promise<Cust
     const pulled = await pull({
       source,
       directory: data.directory,
-      atOnce: data.kind === "embedded" ? 1 : 32,
+      putAll: data.putCustomers,
       before: known,
       unsettled,
       hasTier,

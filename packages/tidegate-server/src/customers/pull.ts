@@ -1,13 +1,14 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { CustomerRecord, Directory } from "tidegate";
+import type { Data } from "../data.js";
 import type { CustomerSource } from "./customer-source.js";
 import { readRow, type SourceCustomer } from "./read-row.js";
 
 export interface PullOptions {
   readonly source: CustomerSource;
   readonly directory: Directory;
-  /** How many customers are looked up and written at once: 1 where each write holds up the process. */
-  readonly atOnce: number;
+  /** Writes many at once. */
+  readonly putAll: Data["putCustomers"];
   /** Who came with the last whole pull. */
   readonly before: ReadonlySet<string>;
   /** Asked again for every page: whom to leave alone. */
@@ -31,14 +32,15 @@ export interface Pulled {
 
 /** One more is not taken: it is reported. */
 const mostRows = 1_000_000;
-const rowsATurn = 64;
+/** Looked up and written at once; then others have their turn. */
+const atOnce = 64;
 
 /**
  * Brings what the source says into the directory: writes only what differs, and removes who came with the last pull and is gone.
  * A source that suddenly has nobody removes nobody.
  */
 export async function pull(options: PullOptions): Promise<Pulled> {
-  const { source, directory, atOnce, before, unsettled, hasTier, signal } = options;
+  const { source, directory, putAll, before, unsettled, hasTier, signal } = options;
   const ids = new Set<string>();
   let [rows, changed, removed, rejected, unknownTiers] = [0, 0, 0, 0, 0];
   let rejectedWhy: string | undefined;
@@ -59,23 +61,31 @@ export async function pull(options: PullOptions): Promise<Pulled> {
     return [customer];
   }
 
-  async function bring({ id, tier, limits }: SourceCustomer, leave: ReadonlySet<string>): Promise<void> {
-    if (leave.has(id)) return;
+  /** What is to be written of a customer; undefined when nothing is. */
+  async function changeOf(
+    { id, tier, limits }: SourceCustomer,
+    leave: ReadonlySet<string>,
+  ): Promise<Change | undefined> {
+    if (leave.has(id)) return undefined;
     const known = await directory.customer(id);
     const record = { ...(tier !== undefined && { tier }), limits: limits ?? known?.limits ?? new Map() };
-    if (isSame(record, known)) return;
-    await directory.putCustomer(id, record);
-    changed++;
+    return isSame(record, known) ? undefined : [id, record];
   }
 
-  /** Between two writes, and every few rows, others have their turn. */
-  async function inBatches<T>(all: readonly T[], act: (one: T) => Promise<void>): Promise<void> {
+  async function inBatches<T>(
+    all: readonly T[],
+    change: (one: T) => Promise<Change | undefined>,
+  ): Promise<number> {
+    let written = 0;
     for (let from = 0; from < all.length; from += atOnce) {
       signal.throwIfAborted();
-      const written = changed + removed;
-      await Promise.all(all.slice(from, from + atOnce).map(act));
-      if (changed + removed > written || from % rowsATurn < atOnce) await nextTurn();
+      const changes = await Promise.all(all.slice(from, from + atOnce).map(change));
+      const wanted = changes.filter((one) => one !== undefined);
+      if (wanted.length > 0) await putAll(wanted);
+      written += wanted.length;
+      await nextTurn();
     }
+    return written;
   }
 
   for await (const page of source.rows(signal)) {
@@ -83,17 +93,14 @@ export async function pull(options: PullOptions): Promise<Pulled> {
     isCut = rows + page.length > mostRows;
     const taken = page.slice(0, mostRows - rows).flatMap(take);
     rows += page.length;
-    await inBatches(taken, (customer) => bring(customer, leave));
+    changed += await inBatches(taken, (customer) => changeOf(customer, leave));
     if (isCut) break;
   }
 
   if (!isCut && ids.size > 0) {
     const leave = await unsettled();
     const gone = [...before].filter((id) => !ids.has(id) && !leave.has(id));
-    await inBatches(gone, async (id) => {
-      await directory.putCustomer(id, {});
-      removed++;
-    });
+    removed = await inBatches(gone, async (id) => [id, {}]);
   }
   return {
     ids,
@@ -105,6 +112,8 @@ export async function pull(options: PullOptions): Promise<Pulled> {
     ...(rejectedWhy !== undefined && { rejectedWhy }),
   };
 }
+
+type Change = readonly [id: string, record: CustomerRecord];
 
 function isSame(a: CustomerRecord, b: CustomerRecord | undefined): boolean {
   if (a.tier !== b?.tier || (a.limits?.size ?? 0) !== (b?.limits?.size ?? 0)) return false;

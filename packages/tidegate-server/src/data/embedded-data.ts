@@ -26,6 +26,11 @@ export async function openEmbeddedData(dir: string, options: EmbeddedDataOptions
     policies,
     audit: embeddedAudit({ database, now, most: mostAudit }),
     pending: embeddedPending(database, now),
+    async putCustomers(records) {
+      database.transaction(() => {
+        for (const [id, record] of records) directory.putCustomer(id, record);
+      });
+    },
     async close() {
       directory.close();
       policies.close();

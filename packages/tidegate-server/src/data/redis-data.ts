@@ -39,6 +39,9 @@ export async function openRedisData(options: RedisDataOptions): Promise<Data> {
     policies,
     audit: redisAudit({ send, prefix, now, most: mostAudit }),
     pending: redisPending({ send, prefix, now }),
+    async putCustomers(records) {
+      await Promise.all(records.map(([id, record]) => directory.putCustomer(id, record)));
+    },
     async close() {
       policies.close();
       await directory.close?.();
