@@ -258,6 +258,29 @@ describe("on Redis", () => {
     expect(await running.stop()).toBe(0);
   });
 
+  test("whichever worker is told the end of a request, the one that decided hears of it", async () => {
+    const folder = temporaryFolder();
+    const rule = "policy:\n  rules: [{ name: login, by: ip, limits: [2 per hour], count: failures }]\n";
+    const more = "workers: 2\nfailure: { deadline: 10s }\ndecide: { peers: [127.0.0.1], canFinish: true }\n";
+    configFile(folder, (await settings(prefix(), more)) + rule);
+    const running = await startTidegate({ folder });
+    const ask = (path: string, body: object) =>
+      json(`${running.decide}${path}`, {
+        method: "POST",
+        body: JSON.stringify(body),
+        headers: { connection: "close" },
+      });
+    // Successes do not count: twelve pass where two failures would fill it, as long as every end is heard.
+    for (let i = 0; i < 12; i++) {
+      const decision = await ask("/v1/decide", { subject: { ip: "203.0.113.7", path: "/login" } });
+      expect(decision).toMatchObject({ allowed: true, finish: expect.any(String) });
+      expect(await ask("/v1/finish", { id: decision.finish, status: 200 })).toMatchObject({ finished: 1 });
+    }
+    expect(await ask("/v1/finish", { id: "nobody's", status: 200 })).toMatchObject({
+      code: "TG_DECISION_UNKNOWN",
+    });
+  });
+
   test("a proxied client is tracked by its fingerprint: ten requests are a count of ten", async () => {
     const folder = temporaryFolder();
     const name = prefix();

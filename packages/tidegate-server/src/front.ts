@@ -2,7 +2,7 @@ import type { Registry } from "prom-client";
 import type { Closing } from "./closing.js";
 import { openControl } from "./control/open-control.js";
 import type { Core } from "./core.js";
-import { decideService } from "./decide/decide-service.js";
+import { decideService, type Finish } from "./decide/decide-service.js";
 import { startDemoApp } from "./demo/demo-app.js";
 import { listen } from "./listen/listen.js";
 import type { Log } from "./log.js";
@@ -13,6 +13,8 @@ import type { Settings } from "./settings.js";
 export interface Front {
   readonly urls: { readonly proxy?: string; readonly decide?: string };
   isReady(): boolean;
+  /** Ends a decision of this process's that waits for it. */
+  readonly finish: Finish;
 }
 
 export interface FrontOptions {
@@ -21,33 +23,36 @@ export interface FrontOptions {
   readonly log: Log;
   readonly registry: Registry;
   readonly closing: Closing;
+  readonly finishElsewhere?: Finish;
 }
 
 export async function openFront(options: FrontOptions): Promise<Front> {
   const decide = await openDecide(options);
   const proxy = await openPerimeter(options);
   return {
-    urls: { ...(proxy && { proxy: proxy.url }), ...(decide && { decide }) },
+    urls: { ...(proxy && { proxy: proxy.url }), ...(decide && { decide: decide.url }) },
     isReady: () => proxy?.isReady() ?? true,
+    finish: decide?.finish ?? (async () => false),
   };
 }
 
-async function openDecide({
-  settings,
-  core,
-  log,
-  registry,
-  closing,
-}: FrontOptions): Promise<string | undefined> {
+async function openDecide(options: FrontOptions): Promise<{ url: string; finish: Finish } | undefined> {
+  const { settings, core, log, registry, closing, finishElsewhere } = options;
   const address = settings.listen.decide;
   if (address === undefined) return undefined;
-  const service = decideService({ settings, gate: core.gate, log, registry });
+  const service = decideService({
+    settings,
+    gate: core.gate,
+    log,
+    registry,
+    ...(finishElsewhere && { finishElsewhere }),
+  });
   closing.add("decisions", () => service.close());
   const { hosts } = settings.decide;
-  const { handle, serverOptions } = service;
-  const listener = await listen({ name: "decide", address, handle, serverOptions, hosts, log });
-  closing.add("decide", () => listener.close(settings.drainMs));
-  return listener.url;
+  const { handle, serverOptions, finish } = service;
+  const { url, close } = await listen({ name: "decide", address, handle, serverOptions, hosts, log });
+  closing.add("decide", () => close(settings.drainMs));
+  return { url, finish };
 }
 
 async function openPerimeter(

@@ -5,6 +5,7 @@ import { Closing } from "./closing.js";
 import type { Loaded } from "./config/load-config.js";
 import { type Core, openCore } from "./core.js";
 import { openCustomers } from "./customers/open-customers.js";
+import type { Finish } from "./decide/decide-service.js";
 import { type Front, openFront } from "./front.js";
 import { listen } from "./listen/listen.js";
 import type { Log } from "./log.js";
@@ -18,6 +19,8 @@ export interface ServerOptions {
   readonly role?: "whole" | "front" | "back";
   /** Of a back: what stands in front of it, in other processes. */
   readonly fronts?: Fronts;
+  /** Of a front: asks the others to end a decision that is not its own. */
+  readonly finishElsewhere?: Finish;
 }
 
 /** The front in other processes, as the back sees it. */
@@ -41,6 +44,8 @@ export interface Server {
   /** Reads the file again. */
   reload(who: string): Promise<void>;
   isReady(): boolean;
+  /** Ends a decision of this process's that waits for it. */
+  readonly finish: Finish;
   /** Tells whoever asks that it ends, lets what is under way end, and closes everything. */
   close(): Promise<void>;
 }
@@ -57,7 +62,7 @@ export async function startServer(loaded: Loaded, options: ServerOptions): Promi
 }
 
 async function open(loaded: Loaded, options: ServerOptions, closing: Closing): Promise<Server> {
-  const { log, fronts, role = "whole" } = options;
+  const { log, fronts, finishElsewhere, role = "whole" } = options;
   const { settings } = loaded;
   const registry = new Registry();
   const core = await openCore({ loaded, log, closing, readsFile: role !== "front" });
@@ -83,12 +88,21 @@ async function open(loaded: Loaded, options: ServerOptions, closing: Closing): P
   // People are answered first and last: a start and an end can be watched.
   const admin =
     role === "front" ? undefined : await openBack({ loaded, core, status, fronts, log, registry, closing });
-  if (role !== "back") front = await openFront({ settings, core, log, registry, closing });
+  if (role !== "back")
+    front = await openFront({
+      settings,
+      core,
+      log,
+      registry,
+      closing,
+      ...(finishElsewhere && { finishElsewhere }),
+    });
   return {
     urls: { ...front?.urls, ...(admin !== undefined && { admin }) },
     registry,
     reload: (who) => keeper.reload(who),
     isReady,
+    finish: front?.finish ?? (async () => false),
     close() {
       isDraining = true;
       return closing.close();

@@ -4,8 +4,8 @@ import type { Logger } from "pino";
 import { type Loaded, loadConfig, type Overrides } from "../config/load-config.js";
 import { openLog } from "../observe/open-log.js";
 import { type Server, startServer, type Urls } from "../server.js";
-import { serveAsWorker } from "../workers/serve-as-worker.js";
 import { startWorkers } from "../workers/worker-pool.js";
+import { workerTalk } from "../workers/worker-talk.js";
 import { type StartFlags, usualFile } from "./start-flags.js";
 import { welcome } from "./welcome.js";
 
@@ -49,9 +49,10 @@ async function lead(loaded: Loaded, log: Logger): Promise<void> {
 }
 
 async function work(loaded: Loaded, log: Logger): Promise<void> {
-  const server = await startServer(loaded, { log, role: "front" });
+  const talk = workerTalk();
+  const server = await startServer(loaded, { log, role: "front", finishElsewhere: talk.finishElsewhere });
   runUntilTold(log, server, () => server.close());
-  serveAsWorker(server);
+  talk.serve(server);
 }
 
 function announce(loaded: Loaded, urls: Urls, log: Logger): void {

@@ -7,7 +7,6 @@ import { parseFinishes } from "./parse-finishes.js";
 import { parseQuestions, parseSubject, type Question } from "./parse-question.js";
 import { decisionUnknown, peerUndeclared, QuestionError } from "./problems.js";
 import { sendJson } from "./send-json.js";
-import type { WaitingFinishes } from "./waiting-finishes.js";
 
 /** `/v1/decide`: judged and charged. Refused is an answer like any other. */
 export function answerDecide(
@@ -37,13 +36,14 @@ export function answerDecide(
 }
 
 /** `/v1/finish`: how requests ended. */
-export function answerFinish(waiting: WaitingFinishes | undefined): Answer<unknown> {
+export function answerFinish(
+  finish: (id: string, status: number | undefined) => Promise<boolean>,
+): Answer<unknown> {
   return async (res, body, caller) => {
     if (!caller.isBelieved) throw new QuestionError(peerUndeclared);
     const { finishes, isMany } = parseFinishes(body);
     const unknown: string[] = [];
-    for (const { id, status } of finishes)
-      if (waiting === undefined || !(await waiting.finish(id, status))) unknown.push(id);
+    for (const { id, status } of finishes) if (!(await finish(id, status))) unknown.push(id);
     if (!isMany && unknown.length > 0) throw new QuestionError(decisionUnknown);
     sendJson(res, JSON.stringify({ finished: finishes.length - unknown.length, unknown }));
   };

@@ -21,10 +21,17 @@ export interface DecideServiceOptions {
   readonly gate: Gate;
   readonly log: Log;
   readonly registry: Registry;
+  /** Asks the processes beside this one for a decision that waits for its end; false: none has it. */
+  readonly finishElsewhere?: Finish;
 }
+
+/** Ends a decision that waits for it; false when there is none of this id. */
+export type Finish = (id: string, status: number | undefined) => Promise<boolean>;
 
 export interface DecideService {
   handle(req: IncomingMessage, res: ServerResponse): void;
+  /** Of this process's own decisions. */
+  readonly finish: Finish;
   /** What its listener needs: room for all a client sent to its proxy, and little patience with bodies. */
   readonly serverOptions: ServerOptions;
   /** Ends what still waits for `/v1/finish`, without a status: no answer counts. */
@@ -40,9 +47,11 @@ const mostHeaderBytes = 4_194_304;
 type Handler = (req: IncomingMessage, res: ServerResponse) => void;
 
 /** Decisions for callers in any language, and for proxies that ask before they let a request in. */
-export function decideService({ settings, gate, log, registry }: DecideServiceOptions): DecideService {
+export function decideService(options: DecideServiceOptions): DecideService {
+  const { settings, gate, log, registry, finishElsewhere = noneElsewhere } = options;
   const callers = callersOf(settings.decide);
   const waiting = settings.decide.canFinish ? waitingFinishes() : undefined;
+  const finish: Finish = async (id, status) => (await waiting?.finish(id, status)) ?? false;
   const notes = policyNotes(gate);
   const judge = judgeOf({ gate, notes, waiting });
   const endpoints = measures(registry, ["decide", "finish", "explain", "auth"]);
@@ -54,7 +63,12 @@ export function decideService({ settings, gate, log, registry }: DecideServiceOp
   const decide = body(endpoints.decide, answerDecide(judge, endpoints.decide, writeDecision));
   const routes: Readonly<Record<string, Readonly<Record<string, Handler>>>> = {
     "/v1/decide": { POST: decide },
-    "/v1/finish": { POST: body(endpoints.finish, answerFinish(waiting)) },
+    "/v1/finish": {
+      POST: body(
+        endpoints.finish,
+        answerFinish(async (id, status) => (await finish(id, status)) || finishElsewhere(id, status)),
+      ),
+    },
     "/v1/explain": {
       GET: query(endpoints.explain, answerExplainQuery(gate)),
       POST: body(endpoints.explain, answerExplain(gate)),
@@ -81,6 +95,7 @@ export function decideService({ settings, gate, log, registry }: DecideServiceOp
   }
 
   return {
+    finish,
     handle(req, res) {
       if (req.url === "/v1/decide" && req.method === "POST") decide(req, res);
       else route(req, res);
@@ -91,3 +106,5 @@ export function decideService({ settings, gate, log, registry }: DecideServiceOp
     },
   };
 }
+
+const noneElsewhere: Finish = async () => false;

@@ -68,8 +68,8 @@ export const decisionUnknown: Problem = {
   status: 404,
   title: "No such decision",
   detail:
-    "No decision of this id waits for its end here: it needed none, its time is over and it was counted, or another process made it. " +
-    "Send what stood in the answer's finish within five minutes, to the process that answered; decide.canFinish must be true.",
+    "No decision of this id waits for its end here: it needed none, its time is over and it was counted, or another server made it. " +
+    "Send what stood in the answer's finish within five minutes, to the server that answered; decide.canFinish must be true.",
   code: "TG_DECISION_UNKNOWN",
 };
 

@@ -1,9 +1,31 @@
 import type { MetricObjectWithValues, MetricValue } from "prom-client";
 
-/** What a worker and its parent say to each other. */
-export type ToWorker = { readonly kind: "metrics"; readonly question: number };
-export type FromWorker =
-  | { readonly kind: "ready"; readonly urls: { readonly proxy?: string; readonly decide?: string } }
-  | { readonly kind: "metrics"; readonly question: number; readonly metrics: readonly Metrics[] };
+/** What may be asked, in either direction, and what is answered. */
+export interface Answers {
+  /** Of a worker: all it measures. */
+  metrics: readonly Metrics[];
+  /** Of a worker, or of all the others by way of the parent: whether it had the decision and ended it. */
+  finish: boolean;
+}
+
+export type Question =
+  | { readonly kind: "metrics" }
+  | { readonly kind: "finish"; readonly id: string; readonly status?: number };
+
+export interface Asked {
+  readonly number: number;
+  readonly question: Question;
+}
+
+export interface Answered {
+  readonly number: number;
+  readonly answer: unknown;
+}
+
+export interface Ready {
+  readonly urls: { readonly proxy?: string; readonly decide?: string };
+}
+
+export type Message = Asked | Answered | Ready;
 
 export type Metrics = MetricObjectWithValues<MetricValue<string>>;

@@ -3,7 +3,8 @@ import { once } from "node:events";
 import { AggregatorRegistry, type Registry } from "prom-client";
 import type { Log } from "../log.js";
 import type { Fronts } from "../server.js";
-import type { FromWorker, Metrics, ToWorker } from "./messages.js";
+import { type Asking, asking } from "./asking.js";
+import type { Message, Question } from "./messages.js";
 
 /** Processes that meet the traffic, kept alive: one that dies is replaced, later each time. */
 export interface WorkerPool extends Fronts {
@@ -23,30 +24,40 @@ export interface WorkerPoolOptions {
   readonly drainMs: number;
 }
 
-const answerWithinMs = 2_000;
-
 export async function startWorkers(options: WorkerPoolOptions): Promise<WorkerPool> {
   const { count, log, file, args, drainMs } = options;
-  const ready = new Set<Worker>();
-  const answers = new Map<number, (metrics: readonly Metrics[]) => void>();
+  const ready = new Map<Worker, Asking>();
   let urls: WorkerPool["urls"] = {};
-  let questions = 0;
   let isClosing = false;
   let deaths = 0;
   let failFirst: (error: Error) => void = () => {};
   cluster.setupPrimary({ exec: file, args: [...args] });
 
-  function hear(worker: Worker, message: FromWorker): void {
-    if (message.kind === "metrics") answers.get(message.question)?.(message.metrics);
-    else {
-      ready.add(worker);
-      urls = message.urls;
-    }
+  function startTalk(worker: Worker): void {
+    const talk = asking((asked) => worker.send(asked));
+    worker.on("message", async (message: Message) => {
+      if ("urls" in message) {
+        ready.set(worker, talk);
+        urls = message.urls;
+      } else if ("answer" in message) talk.hear(message);
+      else {
+        const answer = await finishAmong(worker, message.question);
+        if (worker.isConnected()) worker.send({ number: message.number, answer } satisfies Message);
+      }
+    });
+  }
+
+  /** A decision waits in the worker that made it, and the end of its request may be told to any. */
+  async function finishAmong(asker: Worker, question: Question): Promise<boolean> {
+    if (question.kind !== "finish") return false;
+    const others = [...ready].filter(([worker]) => worker !== asker);
+    const answers = await Promise.all(others.map(([, talk]) => talk.ask(question, false)));
+    return answers.includes(true);
   }
 
   function startOne(): void {
     const worker = cluster.fork({ TIDEGATE_WORKER: "1" });
-    worker.on("message", (message: FromWorker) => hear(worker, message));
+    startTalk(worker);
     worker.once("exit", (code, signal) => {
       const wasReady = ready.delete(worker);
       if (isClosing) return;
@@ -70,21 +81,6 @@ export async function startWorkers(options: WorkerPoolOptions): Promise<WorkerPo
     });
   }
 
-  /** A worker that does not answer in time is left out. */
-  function metricsOf(worker: Worker): Promise<readonly Metrics[]> {
-    const question = questions++;
-    return new Promise((resolve) => {
-      const answer = (metrics: readonly Metrics[]): void => {
-        clearTimeout(timer);
-        answers.delete(question);
-        resolve(metrics);
-      };
-      const timer = setTimeout(() => answer([]), answerWithinMs);
-      answers.set(question, answer);
-      worker.send({ kind: "metrics", question } satisfies ToWorker);
-    });
-  }
-
   async function endOne(worker: Worker): Promise<void> {
     const ended = once(worker, "exit");
     worker.process.kill("SIGTERM");
@@ -100,7 +96,8 @@ export async function startWorkers(options: WorkerPoolOptions): Promise<WorkerPo
     urls,
     isReady: () => ready.size === count,
     async metricsText(own: Registry) {
-      const all = await Promise.all([own.getMetricsAsJSON(), ...[...ready].map(metricsOf)]);
+      const theirs = [...ready.values()].map((talk) => talk.ask({ kind: "metrics" }, []));
+      const all = await Promise.all([own.getMetricsAsJSON(), ...theirs]);
       return AggregatorRegistry.aggregate(all.filter((each) => each.length > 0) as object[]).metrics();
     },
     async close() {

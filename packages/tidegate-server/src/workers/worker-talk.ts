@@ -1,0 +1,36 @@
+import type { Server } from "../server.js";
+import { asking } from "./asking.js";
+import type { Message, Question } from "./messages.js";
+
+/** A worker's side of the talk with its parent. */
+export interface WorkerTalk {
+  /** For the server: asks the other workers. */
+  finishElsewhere(id: string, status: number | undefined): Promise<boolean>;
+  /** Tells the parent that this worker is ready, and answers what it asks from now on. */
+  serve(server: Server): void;
+}
+
+export function workerTalk(): WorkerTalk {
+  const parent = asking(tell);
+  return {
+    finishElsewhere: (id, status) =>
+      parent.ask({ kind: "finish", id, ...(status !== undefined && { status }) }, false),
+    serve(server) {
+      process.on("message", async (message: Message) => {
+        if ("answer" in message) parent.hear(message);
+        else if ("question" in message)
+          tell({ number: message.number, answer: await answerTo(message.question, server) });
+      });
+      const { proxy, decide } = server.urls;
+      tell({ urls: { ...(proxy && { proxy }), ...(decide && { decide }) } });
+    },
+  };
+}
+
+function answerTo(question: Question, { registry, finish }: Server): Promise<unknown> {
+  return question.kind === "metrics" ? registry.getMetricsAsJSON() : finish(question.id, question.status);
+}
+
+function tell(message: Message): void {
+  process.send?.(message);
+}
