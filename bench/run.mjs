@@ -61,14 +61,16 @@ function newest(folder) {
   return Math.max(0, ...times);
 }
 
+const isStale = (name) =>
+  newest(join(ROOT, "packages", name, "src")) > newest(join(ROOT, "packages", name, "dist"));
+
 function prepare(withTidegate) {
-  const library = join(ROOT, "packages/tidegate");
-  if (withTidegate && newest(join(library, "src")) > newest(join(library, "dist"))) {
+  if (withTidegate && ["tidegate", "tidegate-server"].some(isStale)) {
     if (!existsSync(join(ROOT, "node_modules/typescript"))) {
       note("installing what the build needs");
       run("npm", ["install", "--no-audit", "--no-fund"], ROOT);
     }
-    note("building tidegate");
+    note("building tidegate and its server");
     run("npm", ["run", "build"], ROOT);
   }
   const needed = Object.keys(JSON.parse(readFileSync(join(HERE, "package.json"), "utf8")).dependencies);
@@ -149,7 +151,9 @@ for (const measure of chosen) {
     sampleMs: wanted.quick ? 150 : measure.redis || measure.http ? 1000 : 500,
     quick: wanted.quick,
   };
-  const count = wanted.rounds === undefined ? Math.min(rounds, measure.rounds ?? rounds) : rounds;
+  const usual = wanted.rounds === undefined ? Math.min(rounds, measure.rounds ?? rounds) : rounds;
+  const count = usual * (measure.turns ?? 1);
+  for (const text of measure.notes ?? []) note(`${measure.id}: ${text}`);
   const started = Date.now();
   const { samples, failures } = await contest({ measure, contestants, rounds: count, settings, note });
   note(`${measure.id}: done in ${Math.round((Date.now() - started) / 1000)} s`);
@@ -176,6 +180,7 @@ const UNITS = {
   bytes: "B",
   memoryUsage: "B",
   megabytes: "MB",
+  uncollectedMegabytes: "MB",
 };
 const HEADINGS = {
   rate: "calls",
@@ -190,6 +195,7 @@ const HEADINGS = {
   bytes: "bytes",
   memoryUsage: "MEMORY USAGE",
   megabytes: "size",
+  uncollectedMegabytes: "before GC",
 };
 
 function details({ id, title, samples }) {

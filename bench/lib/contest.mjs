@@ -45,6 +45,7 @@ export async function contest({ measure, contestants, rounds, settings, note }) 
     ]),
   );
   const workers = new Map();
+  const facts = {};
   const failures = {};
   const attempt = async (contestant, act) => {
     if (contestant in failures) return;
@@ -58,7 +59,7 @@ export async function contest({ measure, contestants, rounds, settings, note }) 
   const prepare = async (contestant) => {
     const worker = startWorker();
     try {
-      await worker.ask({
+      facts[contestant] = await worker.ask({
         do: "setup",
         measure: measure.id,
         contestant,
@@ -78,13 +79,17 @@ export async function contest({ measure, contestants, rounds, settings, note }) 
         await attempt(contestant, async () => workers.set(contestant, await prepare(contestant)));
       }
     }
+    // What all have to agree on before the first sample, e.g. a rate that the slowest can do.
+    const agreed = measure.agree?.(facts);
     for (let round = 1; round <= rounds; round++) {
       note(`${measure.id}: round ${round} of ${rounds}`);
       for (const params of paramsList) {
         for (const contestant of contestants) {
           await attempt(contestant, async () => {
             const worker = workers.get(contestant) ?? (await prepare(contestant));
-            samples[contestant][params.name].push(await worker.ask({ do: "sample", params }));
+            samples[contestant][params.name].push(
+              await worker.ask({ do: "sample", params: { ...params, ...agreed } }),
+            );
             if (measure.fresh) await worker.end();
           });
         }

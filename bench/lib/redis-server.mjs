@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-const freePort = () =>
+export const freePort = () =>
   new Promise((resolve, reject) => {
     const server = createServer();
     server.once("error", reject);
@@ -38,7 +38,10 @@ export async function startRedis() {
     directory,
   ];
   const child = spawn("redis-server", args.map(String), { stdio: ["ignore", "pipe", "inherit"] });
-  const stopNow = () => child.kill("SIGKILL");
+  const stopNow = () => {
+    child.kill("SIGKILL");
+    rmSync(directory, { recursive: true, force: true });
+  };
   process.once("exit", stopNow);
   await new Promise((resolve, reject) => {
     let log = "";
@@ -52,6 +55,7 @@ export async function startRedis() {
   return {
     port,
     version,
+    pid: child.pid,
     async stop() {
       process.off("exit", stopNow);
       await new Promise((resolve) => {

@@ -54,6 +54,37 @@ export function rowBuilder(samples) {
         met: own === undefined ? undefined : isMet(bar, own),
       };
     },
+
+    /** What ours adds to `without`, beside what each of the others adds to it. Ahead is who adds less than every one. */
+    addedBeside({ what, metric, unit, ours, peers, without, bar }) {
+      const base = values(without, "", metric) ?? [];
+      const added = (name) => {
+        const own = values(name, "", metric) ?? [];
+        return own.length > 0 && base.length > 0 ? pairedDifference(own, base) : undefined;
+      };
+      const rivals = peers
+        .map((name) => ({ name, added: added(name) }))
+        .filter((rival) => rival.added !== undefined)
+        .sort((a, b) => a.added - b.added);
+      const own = added(ours);
+      const best = rivals[0];
+      const isComparable = own !== undefined && best !== undefined;
+      return {
+        what,
+        unit,
+        ours: own,
+        peer: best?.added,
+        peerName: best && label(best.name),
+        ratio: isComparable && best.added > 0 ? own / best.added : undefined,
+        bar: bar && barText(bar, unit),
+        met:
+          bar && isComparable
+            ? rivals.every(
+                ({ name }) => pairedDifference(values(ours, "", metric), values(name, "", metric)) < 0,
+              )
+            : undefined,
+      };
+    },
   };
 }
 

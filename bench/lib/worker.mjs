@@ -32,7 +32,7 @@ process.on("message", async (message) => {
   try {
     if (message.do === "setup") {
       await setup(message);
-      process.send({ ok: true });
+      process.send({ ok: true, sample: bench.facts });
     } else if (message.do === "sample") {
       process.send({ ok: true, sample: await bench.sample(message.params) });
     } else {

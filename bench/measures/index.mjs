@@ -15,6 +15,11 @@ const NAMES = [
   "http-peers",
   "http-peers-redis",
   "http-latency",
+  "proxy",
+  "proxy-latency",
+  "proxy-memory",
+  "decide",
+  "track",
 ];
 
 export const measures = await Promise.all(NAMES.map((name) => import(`./${name}.mjs`)));

@@ -1,5 +1,5 @@
 // id -> module. Add a peer: one file beside this one, one line here. Apps that have it in front are in http/,
-// under the same file name.
+// proxies and services in proxy/, under the same file name.
 export const peers = {
   tidegate: "./tidegate.mjs",
   rlf: "./rate-limiter-flexible.mjs",
@@ -9,10 +9,17 @@ export const peers = {
   nest: "./nestjs-throttler.mjs",
   lim: "./limiter.mjs",
   bare: "./bare.mjs",
+  hp3: "./http-proxy-3.mjs",
+  hxy: "./httpxy.mjs",
+  fhp: "./fastify-http-proxy.mjs",
+  nginx: "./nginx.mjs",
 };
 
-export const load = (id, http = false) =>
-  import(new URL(peers[id], new URL(http ? "./http/" : "./", import.meta.url)));
+/** `http` is a measure's: true for apps, or the name of another folder. */
+export const load = (id, http = false) => {
+  const folder = http === false ? "./" : http === true ? "./http/" : `./${http}/`;
+  return import(new URL(peers[id], new URL(folder, import.meta.url)));
+};
 
 const NAMES = {
   tidegate: "tidegate",
@@ -23,10 +30,14 @@ const NAMES = {
   nest: "@nestjs/throttler",
   lim: "limiter",
   bare: "bare",
+  hp3: "http-proxy-3",
+  hxy: "httpxy",
+  fhp: "@fastify/http-proxy",
+  nginx: "nginx",
 };
 
 /** "rlf.one-sha" -> "rate-limiter-flexible one-sha"; the plain faces go unnamed. */
 export function label(contestant) {
   const [id, face] = contestant.split(".");
-  return ["consume", "one"].includes(face) ? NAMES[id] : `${NAMES[id]} ${face}`;
+  return ["consume", "one", "proxy"].includes(face) ? NAMES[id] : `${NAMES[id]} ${face}`;
 }

@@ -1,0 +1,191 @@
+// The load's own process: raw sockets that stay open, one request at a time on each, every socket another client. Unlike
+// http-loader.mjs it can send several kinds of requests, and reads how long an answer is.
+import { connect } from "node:net";
+import { performance } from "node:perf_hooks";
+import { answerParent } from "./child.mjs";
+import { quantile } from "./stats.mjs";
+import { getFrom, requests } from "./wire-requests.mjs";
+
+const BYTES = Object.fromEntries(
+  Object.entries(requests).map(([name, text]) => [name, Buffer.from(text, "latin1")]),
+);
+const END = Buffer.from("\r\n\r\n");
+const STATUS_AT = "HTTP/1.1 ".length;
+
+let lanes = [];
+let target;
+let onAnswer;
+
+function fail(why) {
+  console.error(`load: ${why}`);
+  process.exit(1);
+}
+
+/** One socket. `since` is when its request was due. */
+function openLane(port, i) {
+  return new Promise((resolve, reject) => {
+    let left = 0;
+    let begun;
+    let status = 0;
+    let isBusy = false;
+    const lane = {
+      since: 0,
+      isOpen: true,
+      ask(bytes, since) {
+        lane.since = since;
+        isBusy = true;
+        socket.write(bytes);
+      },
+    };
+    function readHead(bytes) {
+      const end = bytes.indexOf(END);
+      if (end < 0) {
+        begun = Buffer.from(bytes);
+        return false;
+      }
+      begun = undefined;
+      const head = bytes.latin1Slice(0, end);
+      status = Number(head.slice(STATUS_AT, STATUS_AT + 3));
+      const length = /\r\ncontent-length: *(\d+)/i.exec(head);
+      if (length === null) fail(`an answer that does not say how long it is:\n${head}`);
+      left = Number(length[1]) - (bytes.length - end - END.length);
+      return true;
+    }
+    function read(size, buffer) {
+      if (left > 0) left -= size;
+      else {
+        const bytes = buffer.subarray(0, size);
+        if (!readHead(begun === undefined ? bytes : Buffer.concat([begun, bytes]))) return true;
+      }
+      if (left > 0) return true;
+      isBusy = false;
+      onAnswer(lane, performance.now(), status);
+      return true;
+    }
+    const socket = connect({
+      host: "127.0.0.1",
+      port,
+      // Linux owns all of 127/8: there every socket comes from an address of its own.
+      ...(process.platform === "linux" && { localAddress: `127.0.${1 + (i >> 7)}.${1 + (i & 127)}` }),
+      noDelay: true,
+      onread: { buffer: Buffer.allocUnsafe(65_536), callback: read },
+    });
+    socket.once("connect", () => resolve(lane));
+    socket.once("error", (error) => (isBusy ? fail(error.message) : reject(error)));
+    socket.once("close", () => {
+      lane.isOpen = false;
+      if (isBusy) fail("a connection was closed in the middle of an answer");
+    });
+  });
+}
+
+/** All lanes open; those that were closed while they had nothing to do are opened again. */
+async function openLanes() {
+  const { port, sockets } = target;
+  lanes = await Promise.all(
+    Array.from({ length: sockets }, (_, i) => (lanes[i]?.isOpen ? lanes[i] : openLane(port, i))),
+  );
+}
+
+function result(latencies, started) {
+  const elapsed = performance.now() - started;
+  return {
+    requests: latencies.length,
+    rate: (latencies.length * 1000) / elapsed,
+    p50Ms: quantile(latencies, 0.5),
+    p99Ms: quantile(latencies, 0.99),
+  };
+}
+
+function insist(status, expected = 200) {
+  if (status !== expected) fail(`status ${status} instead of ${expected}`);
+}
+
+/** Every socket asks again as soon as it is answered: as much as the server can do. */
+function flood({ request, ms }) {
+  return new Promise((resolve) => {
+    const bytes = BYTES[request];
+    const latencies = [];
+    const started = performance.now();
+    let asking = lanes.length;
+    onAnswer = (lane, at, status) => {
+      insist(status);
+      latencies.push(at - lane.since);
+      if (at < started + ms) lane.ask(bytes, at);
+      else if (--asking === 0) resolve(result(latencies, started));
+    };
+    for (const lane of lanes) lane.ask(bytes, started);
+  });
+}
+
+/**
+ * So many a second, however slowly they are answered; what has to wait for a free socket has waited. Times are noted in
+ * arrays made before, so that the load's own garbage shows less as latency.
+ */
+function pace({ request, ms, rate }) {
+  return new Promise((resolve) => {
+    const bytes = BYTES[request];
+    const total = Math.max(1, Math.floor((ms * rate) / 1000));
+    const latencies = new Float64Array(total);
+    const dueAt = new Float64Array(total);
+    const idle = [...lanes];
+    const started = performance.now();
+    let due = 0;
+    let asked = 0;
+    let answered = 0;
+    const ask = (lane) => lane.ask(bytes, dueAt[asked++]);
+    onAnswer = (lane, at, status) => {
+      insist(status);
+      latencies[answered++] = at - lane.since;
+      if (asked < due) ask(lane);
+      else idle.push(lane);
+      if (answered < total) return;
+      clearInterval(timer);
+      resolve(result(latencies, started));
+    };
+    const timer = setInterval(() => {
+      const now = performance.now();
+      for (const until = Math.min(total, ((now - started) * rate) / 1000); due < until; due++)
+        dueAt[due] = now;
+      while (asked < due && idle.length > 0) ask(idle.pop());
+    }, 1);
+  });
+}
+
+/** One request from each client in [from, to), `step` apart; all have to be answered with this status. */
+function crowd({ from, to, step = 1, status: expected }) {
+  return new Promise((resolve) => {
+    let next = from;
+    let asking = 0;
+    const send = (lane) => {
+      if (next >= to) {
+        if (asking === 0) resolve();
+        return;
+      }
+      asking++;
+      lane.ask(Buffer.from(getFrom(next), "latin1"), 0);
+      next += step;
+    };
+    onAnswer = (lane, _at, status) => {
+      insist(status, expected);
+      asking--;
+      send(lane);
+    };
+    for (const lane of lanes) send(lane);
+  });
+}
+
+const onLanes = (act) => async (message) => {
+  await openLanes();
+  return act(message);
+};
+
+answerParent({
+  open(message) {
+    target = message;
+    return openLanes();
+  },
+  flood: onLanes(flood),
+  pace: onLanes(pace),
+  crowd: onLanes(crowd),
+});

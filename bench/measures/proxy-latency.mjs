@@ -1,0 +1,19 @@
+import { halfOfSlowest } from "../lib/wire-pace.mjs";
+import { PEERS } from "./proxy.mjs";
+
+export { setupPaced as setup, turns } from "../lib/wire-pace.mjs";
+
+export const id = "proxy-latency";
+export const title = "latency the proxy adds, all at half of the slowest one's peak";
+export const http = "proxy";
+export const contestants = ["tidegate.proxy", ...PEERS, "bare.direct"];
+export const metrics = ["p50Ms", "p99Ms", "rate"];
+export const agree = halfOfSlowest;
+
+export function rows({ addedBeside }) {
+  const base = { unit: "ms", ours: "tidegate.proxy", peers: PEERS, without: "bare.direct" };
+  return [
+    addedBeside({ ...base, what: "p99", metric: "p99Ms", bar: { under: 1 } }),
+    addedBeside({ ...base, what: "p50", metric: "p50Ms" }),
+  ];
+}

@@ -1,0 +1,5 @@
+import { startNginx } from "../../lib/nginx.mjs";
+
+export const apps = {
+  proxy: ({ upstream }) => startNginx(upstream),
+};

@@ -1,0 +1,47 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { LIMIT } from "../../lib/settings.mjs";
+import { trackingFaces } from "./tidegate-tracking.mjs";
+
+const portOf = (url) => Number(new URL(url).port);
+
+/** A tidegate.yaml as a user writes it, on free ports; nobody reaches the limit unless it is another. */
+function configure({ upstream, limit = `${LIMIT} per hour`, more = "" }) {
+  const dir = mkdtempSync(join(tmpdir(), "tidegate-bench-"));
+  process.once("exit", () => rmSync(dir, { recursive: true, force: true }));
+  const file = join(dir, "tidegate.yaml");
+  const text = `
+listen: { proxy: 127.0.0.1:0, admin: 127.0.0.1:0, decide: 127.0.0.1:0 }
+upstreams: [ { url: "http://127.0.0.1:${upstream}" } ]
+store: memory
+data: ./data
+decide: { peers: [127.0.0.0/8] }
+policy:
+  rules:
+    - { name: req/ip, by: ip, limits: ["${limit}"] }
+${more}
+`;
+  writeFileSync(file, text);
+  return file;
+}
+
+/** The whole server, as `tidegate start` runs it; its log goes nowhere. */
+async function serve(options) {
+  const { loadConfig, openLog, startServer } = await import("tidegate-server");
+  const loaded = loadConfig({ file: configure(options) });
+  return startServer(loaded, { log: openLog({ level: "info" }, { write() {} }) });
+}
+
+export const apps = {
+  proxy: async (context) => ({ port: portOf((await serve(context)).urls.proxy) }),
+  /** Behind a proxy that tells who asks; each client has one request. */
+  "one-each": async (context) => {
+    const trusts = "trustedProxies: [127.0.0.0/8]";
+    const server = await serve({ ...context, limit: "1 per day", more: trusts });
+    return { port: portOf(server.urls.proxy) };
+  },
+  // The decision service needs no upstream; there is one in every file.
+  decide: async () => ({ port: portOf((await serve({ upstream: 9 })).urls.decide) }),
+  ...trackingFaces(configure),
+};
