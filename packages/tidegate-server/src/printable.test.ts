@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { printable, printableJson, printableLines } from "./printable.js";
+import { printable, printableJson, printableLines, printableStart } from "./printable.js";
 
 /** Any code points, halves of pairs too. */
 const anyText = fc
@@ -36,5 +36,5 @@ it("what people write is left alone", () => {
 });
 
 it("a text too long is cut, and says how long it was", () => {
-  expect(printable("abcdef", 3)).toBe("abc… (6)");
+  expect(printableStart("abcdef", 3)).toBe("abc… (6)");
 });

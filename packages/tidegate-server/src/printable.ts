@@ -1,11 +1,16 @@
 /** Control and format characters, line and paragraph separators, halves of surrogate pairs: all that can forge or garble a line. */
 const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
-/** A text of unknown origin as it may stand in a log or on a terminal: one line, every character visible, at most so many of them. */
-export function printable(text: unknown, most: number = Number.POSITIVE_INFINITY): string {
+/** A text of unknown origin as it may stand in a log or on a terminal: one line, every character visible. */
+export function printable(text: unknown): string {
+  return String(text).replace(unprintable, escaped);
+}
+
+/** The same of at most so many characters; one that was longer says how long. */
+export function printableStart(text: unknown, most: number): string {
   const whole = String(text);
-  const isLong = whole.length > most;
-  return `${(isLong ? whole.slice(0, most) : whole).replace(unprintable, escaped)}${isLong ? `… (${whole.length})` : ""}`;
+  if (whole.length <= most) return printable(whole);
+  return `${printable(whole.slice(0, most))}… (${whole.length})`;
 }
 
 /** The same for several lines. */

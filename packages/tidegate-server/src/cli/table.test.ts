@@ -15,5 +15,5 @@ it("columns are aligned, numbers to the right, and what is missing is a dash", (
       ],
       rows,
     ),
-  ).toBe("NAME  COUNT  WHY\n世界      5  a\\u{a}b\nb     12345  -\n");
+  ).toBe("NAME  COUNT  WHY\n世界      5  a\\u000ab\nb     12345  -\n");
 });

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import type { Log } from "../log.js";
-import { printable } from "../printable.js";
+import { printableStart } from "../printable.js";
 import type { Problem } from "../problem.js";
 
 /** What node:http says of a request it could not read. */
@@ -36,8 +36,8 @@ export function logMalformed(log: Log, listener: string, failure: ParseFailure, 
       listener,
       peer: socket.remoteAddress,
       failure: code,
-      ...(reason !== undefined && { reason: printable(reason, 100) }),
-      ...(line !== undefined && { line: printable(line, 120) }),
+      ...(reason !== undefined && { reason: printableStart(reason, 100) }),
+      ...(line !== undefined && { line: printableStart(line, 120) }),
     },
     "a request could not be read",
   );

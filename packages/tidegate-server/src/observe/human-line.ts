@@ -1,4 +1,4 @@
-import { printable } from "../printable.js";
+import { printable, printableStart } from "../printable.js";
 
 /** One line of the log as a person reads it on a terminal: time, level, words, then `name=value`. */
 export function humanLine(json: string): string {
@@ -6,7 +6,7 @@ export function humanLine(json: string): string {
   const name = String(level);
   const stacks: string[] = [];
   const shown = Object.entries(fields).map(
-    ([key, value]) => `${dim}${printable(key, 100)}=${plain}${text(value, stacks)}`,
+    ([key, value]) => `${dim}${printableStart(key, 100)}=${plain}${text(value, stacks)}`,
   );
   const words = [String(time).slice(11, 19), colour(name), printable(String(msg ?? "")), ...shown];
   return `${words.join(" ")}\n${stacks.map((line) => `    ${printable(line)}\n`).join("")}`;
@@ -22,7 +22,7 @@ const colours: Readonly<Record<string, string>> = {
 };
 
 function colour(level: string): string {
-  return `${colours[level] ?? dim}${printable(level.toUpperCase(), 10).padEnd(5)}${plain}`;
+  return `${colours[level] ?? dim}${printableStart(level.toUpperCase(), 10).padEnd(5)}${plain}`;
 }
 
 function text(value: unknown, stacks: string[]): string {
@@ -38,5 +38,5 @@ function text(value: unknown, stacks: string[]): string {
     );
     return printable(JSON.stringify(message) ?? "");
   }
-  return printable(JSON.stringify(value) ?? "", 4096);
+  return printableStart(JSON.stringify(value) ?? "", 4096);
 }

@@ -1,4 +1,4 @@
-import { printable } from "../printable.js";
+import { printableStart } from "../printable.js";
 
 /**
  * A value as it may stand in a log: secrets left out, texts printable and short, nothing deep, wide or of a class. What
@@ -51,7 +51,7 @@ function shownValue(name: string, value: unknown, depth: number, room: Room): un
     return "[secret]";
   switch (typeof value) {
     case "string":
-      return printable(withoutSecrets(value), longestText);
+      return printableStart(withoutSecrets(value), longestText);
     case "bigint":
       return `${value}`;
     case "symbol":
@@ -81,7 +81,7 @@ function shownObject(name: string, value: object, depth: number, room: Room): un
     const json: unknown = value.toJSON();
     if (json !== value) return shownValue(name, json, depth + 1, room);
   }
-  return `[${printable(String(kind.name), 60)}]`;
+  return `[${printableStart(String(kind.name), 60)}]`;
 }
 
 function record(
@@ -92,7 +92,7 @@ function record(
   const names = Object.keys(value);
   const shown = names
     .slice(0, mostFields)
-    .map((name) => [printable(name, 100), shownField(value, name, depth + 1, room)] as const);
+    .map((name) => [printableStart(name, 100), shownField(value, name, depth + 1, room)] as const);
   if (names.length > mostFields) shown.push(["more", names.length - mostFields]);
   return Object.fromEntries(shown);
 }
@@ -118,9 +118,9 @@ function shownError(error: Error, depth: number, room: Room): Record<string, unk
     .slice(0, longestStack)
     .split("\n");
   return {
-    type: printable(String(name), 60),
-    message: printable(withoutSecrets(String(message)), longestText),
-    stack: lines.map((line) => printable(line, longestText)).join("\n"),
+    type: printableStart(String(name), 60),
+    message: printableStart(withoutSecrets(String(message)), longestText),
+    stack: lines.map((line) => printableStart(line, longestText)).join("\n"),
     ...record(
       {
         ...(code !== undefined && { code }),

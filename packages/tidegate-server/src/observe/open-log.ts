@@ -7,7 +7,7 @@ import {
   pino,
   stdTimeFunctions,
 } from "pino";
-import { printable, printableJson } from "../printable.js";
+import { printableJson, printableStart } from "../printable.js";
 import type { LogLevel } from "../settings.js";
 import { humanLine } from "./human-line.js";
 import { loggable, withoutSecrets } from "./loggable.js";
@@ -34,7 +34,7 @@ export function openLog({ level }: { readonly level: LogLevel }, destination?: D
               ? [{ err: first }, ...(rest.length > 0 ? rest : [first.message])]
               : [first, ...rest];
           const shown = whole.map((each) =>
-            typeof each === "string" ? printable(withoutSecrets(each), 1024) : each,
+            typeof each === "string" ? printableStart(withoutSecrets(each), 1024) : each,
           );
           method.apply(this, shown as Parameters<typeof method>);
         },

@@ -22,7 +22,7 @@ export interface Passage {
   readonly idleTimeoutMs: number;
   readonly isListed: boolean;
   readonly onGivenWay: (name: string) => void;
-  /** The answer has begun. */
+  /** The answer has begun; told a turn later, when what is written of it has gone out. */
   readonly onBegun: ((req: IncomingMessage) => void) | undefined;
 }
 
@@ -39,6 +39,9 @@ export class Exchange implements Errand {
   readonly #req: IncomingMessage;
   readonly #res: ProxyResponse;
   readonly #startedAt = performance.now();
+  readonly #hasBody: boolean;
+  /** Of the request's body, -1 where it is not told. */
+  readonly #bodyLength: number;
   #origin: Origin | undefined;
   #isRetry = false;
   #isConnected = false;
@@ -61,13 +64,26 @@ export class Exchange implements Errand {
     this.#res = res;
     const { path, method, headers, contentLength } = head;
     if (contentLength >= 0) headers.push("content-length", `${contentLength}`);
-    const body = head.hasBody ? new RequestBody(req, passage.maxBodyBytes) : null;
-    this.sending = { path, method: method as Dispatcher.HttpMethod, headers, body };
+    this.#hasBody = head.hasBody;
+    this.#bodyLength = contentLength;
+    this.sending = { path, method: method as Dispatcher.HttpMethod, headers, body: null };
   }
 
   start(): void {
     this.#passage.tally.active++;
     this.#res.on("close", () => this.#clientLeft());
+    if (this.#hasBody) process.nextTick(startWithBody, this);
+    else this.#ask(this.#passage.upstream.pick());
+  }
+
+  /** A body that came with its head goes on in one piece: a stream for it costs more than all the rest. */
+  startWithBody(): void {
+    if (this.#isGone) {
+      this.#over(undefined);
+      return;
+    }
+    const isHere = this.#req.readableLength === this.#bodyLength;
+    this.sending.body = isHere ? this.#req.read() : new RequestBody(this.#req, this.#passage.maxBodyBytes);
     this.#ask(this.#passage.upstream.pick());
   }
 
@@ -151,7 +167,8 @@ export class Exchange implements Errand {
     if (headers === undefined) return;
     this.#headers = undefined;
     this.#res.writeHead(this.#status, headers);
-    this.#passage.onBegun?.(this.#req);
+    const { onBegun } = this.#passage;
+    if (onBegun !== undefined) setImmediate(onBegun, this.#req);
   }
 
   /** The head is not kept from a client while the body is awaited. */
@@ -228,6 +245,10 @@ export class Exchange implements Errand {
     if (this.client !== undefined) this.#origin?.release(this.client);
     this.client = undefined;
   }
+}
+
+function startWithBody(exchange: Exchange): void {
+  exchange.startWithBody();
 }
 
 function flush(exchange: Exchange): void {
