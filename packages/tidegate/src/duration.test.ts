@@ -104,6 +104,10 @@ describe("rates", () => {
     ["1 per 250ms", 1, 250],
     ["1/s", 1, 1000],
     ["5 per m", 5, 60_000],
+    ["5 per 10 minutes", 5, 600_000],
+    ["5 per 1 minute", 5, 60_000],
+    ["5/2 weeks", 5, 14 * day],
+    ["5 per 1.5 hours", 5, 5_400_000],
   ])("%s is %d in %d ms", (text, amount, perMs) => {
     expect(parseRate(text, "limit")).toEqual({ amount, perMs });
   });
@@ -115,6 +119,13 @@ describe("rates", () => {
     "100 per",
     "100 per huor",
     "100 per hours",
+    "100 per 2 constructors",
+    "100 per 5  minutes",
+    "100 per 5minutes",
+    "100 per minutes 5",
+    "100 per 0 minutes",
+    "100 per 5 m",
+    "100 per 5 minutess",
     "100 per constructor",
     "100 per __proto__",
     "100  per hour",
@@ -146,7 +157,8 @@ describe("rates", () => {
     expectTypeOf<"300 per 5m">().toExtend<RateText>();
     expectTypeOf<"10/day">().toExtend<RateText>();
     expectTypeOf<"100 per huor">().not.toExtend<RateText>();
-    expectTypeOf<"100 per 5 minutes">().not.toExtend<RateText>();
+    expectTypeOf<"100 per 5 minutes">().toExtend<RateText>();
+    expectTypeOf<"100 per 5 m">().not.toExtend<RateText>();
     expectTypeOf<"100 hour">().not.toExtend<RateText>();
     expectTypeOf<"many per hour">().not.toExtend<RateText>();
     // @ts-expect-error huor is not one of the units

@@ -6,9 +6,9 @@ type UnitWord = "second" | "minute" | "hour" | "day" | "week";
 /** `"250ms"`, `"10s"`, `"5m"`, `"1h"`, `"1d"`, `"1w"`, or milliseconds. */
 export type Duration = number | `${number}${Unit}`;
 
-/** `"100 per hour"`, `"300 per 5m"`, `"10/day"`. */
+/** `"100 per hour"`, `"300 per 5m"`, `"300 per 5 minutes"`, `"10/day"`. */
 export type RateText = `${number} per ${Per}` | `${number}/${Per}`;
-type Per = UnitWord | Unit | `${number}${Unit}`;
+type Per = UnitWord | Unit | `${number}${Unit}` | `${number} ${UnitWord}` | `${number} ${UnitWord}s`;
 
 const unitMs: ReadonlyMap<string, number> = new Map([
   ["ms", 1],
@@ -29,10 +29,10 @@ const longestMs = 3_650 * 86_400_000;
 
 const durationPattern = /^(\d{1,15}(?:\.\d{1,6})?)(ms|s|m|h|d|w)$/;
 const ratePattern =
-  /^(\d{1,16}(?:\.\d{1,9})?)(?: per |\/)(?:(\d{1,15}(?:\.\d{1,6})?)(ms|s|m|h|d|w)|([a-z]{1,6}))$/;
+  /^(\d{1,16}(?:\.\d{1,9})?)(?: per |\/)(?:(\d{1,15}(?:\.\d{1,6})?)(?:(ms|s|m|h|d|w)| (second|minute|hour|day|week)s?)|([a-z]{1,6}))$/;
 
 const durationHelp =
-  'Write a whole number of milliseconds or a text such as "250ms", "10s", "5m", "1h", "1d" or "1w", up to ten years.';
+  'Write a number and its unit, such as "250ms", "10s", "5m", "1h", "1d" or "1w", up to ten years; in code whole milliseconds will do too.';
 
 /** Milliseconds of a duration: whole, from 1 ms to ten years. */
 export function parseDuration(value: Duration, path: string): number {
@@ -63,13 +63,14 @@ export interface Rate {
 
 export function parseRate(text: RateText, path: string): Rate {
   const match = typeof text === "string" ? ratePattern.exec(text) : null;
-  const perMs = match && (match[4] ? unitMs.get(match[4]) : wholeMs(Number(match[2]), match[3] as string));
+  const [, , count, unit, word, alone] = match ?? [];
+  const perMs = alone === undefined ? wholeMs(Number(count), unit ?? word ?? "") : unitMs.get(alone);
   if (!match || !perMs) {
     throw new ConfigError(
       "TG_RATE",
       path,
       `${shown(text)} is not a rate.`,
-      'Write a text such as "100 per hour", "300 per 5m" or "10/day": a number, "per" or "/", and second, minute, hour, day, week or a duration in ms, s, m, h, d, w.',
+      'Write a text such as "100 per hour", "300 per 5m", "300 per 5 minutes" or "10/day": a number, "per" or "/", and second, minute, hour, day, week, so many of these, or a duration in ms, s, m, h, d, w.',
     );
   }
   return { amount: Number(match[1]), perMs: parseDuration(perMs, path) };

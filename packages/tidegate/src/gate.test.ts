@@ -561,6 +561,67 @@ describe("explain and clear", () => {
     });
     expect((await gate.clear({ user: "7" })).cleared).toEqual([{ rule: "user", key: "7" }]);
   });
+
+  it("clear lifts whatever explain names as the refuser of the same facts, and says which facts it did without", async () => {
+    const { gate } = open({
+      rules: [
+        { name: "pair", by: ["ip", "account"], limits: ["1 per hour"] },
+        { name: "here", by: ["ip", "path"], limits: ["1 per hour"] },
+        { name: "agent", by: ["header:user-agent", "ip"], limits: ["1 per hour"] },
+        { name: "print", by: "standard", limits: ["1 per hour"] },
+        { name: "everybody", by: "path", limits: ["9 per hour"] },
+        { name: "strangers", by: ["user", "customer"], limits: ["9 per hour"] },
+      ],
+    });
+    const ip = "203.0.113.7";
+    const nameless = { ip, method: "GET", host: "", path: "/", header: () => undefined };
+    await times(2, () => gate.decide(nameless));
+    const bob = subjectOf(ip, { path: "/login", account: "bob", headers: { "user-agent": "x" } });
+    await times(2, () => gate.decide(bob));
+    expect((await gate.explain({ ip })).allowed).toBe(false);
+
+    expect(await gate.clear({ ip })).toEqual({
+      cleared: [
+        { rule: "pair", key: `${ip}|`, missing: ["account"] },
+        { rule: "here", key: `${ip}|/`, missing: ["path"] },
+        { rule: "agent", key: `|${ip}`, missing: ["header:user-agent"] },
+        { rule: "print", key: expect.any(String), missing: ["host", "path", "method", "header:user-agent"] },
+      ],
+      unknown: ["everybody", "strangers"],
+    });
+    expect((await gate.explain({ ip })).allowed).toBe(true);
+    expect((await gate.explain(bob)).verdict).toMatchObject({ allowed: false });
+
+    const { cleared } = await gate.clear(bob);
+    expect(cleared[0]).toEqual({ rule: "pair", key: `${ip}|bob` });
+    expect((await gate.explain(bob)).allowed).toBe(true);
+  });
+
+  it("clear supposes nobody's address: those whose address is not known share a key", async () => {
+    const { gate } = open({ rules: [{ name: "pair", by: ["ip", "account"], limits: ["1 per hour"] }] });
+    for (const facts of [{ account: "bob" }, { ip: "nowhere", account: "bob" }, { user: "7" }])
+      expect(await gate.clear(facts)).toEqual({ cleared: [], unknown: ["pair"] });
+  });
+
+  it("explain names whoever has no address by what is known instead", async () => {
+    const { gate } = open({ rules: [perIp] });
+    expect((await gate.explain({ customer: "42" })).words).toMatch(/^GET \/ of customer 42 passes/);
+    expect((await gate.explain({ user: "7", account: "bob" })).words).toMatch(/ of user 7, account bob /);
+    expect((await gate.explain({ path: "/x" })).words).toMatch(/^GET \/x from an unknown address /);
+    expect((await gate.explain({ ip: "nowhere", user: "7" })).words).toMatch(/^GET \/ from unknown /);
+  });
+
+  it("what live data is refused is said in words that fit wherever it was asked", async () => {
+    const { gate } = open({ rules: [perIp] });
+    await expect(gate.customers.setTier("1", "pro")).rejects.toThrow(
+      'tier: there is no tier "pro". The policy has no tiers: name some there first.',
+    );
+    await expect(gate.blocklist.add("1.2.3.4", { for: "tomorrow" as never })).rejects.toThrow(
+      /^for: "tomorrow"/,
+    );
+    await expect(gate.blocklist.add("0.0.0.0/0")).rejects.toThrow("To refuse everyone");
+    await expect(gate.safelist.add("::/0")).rejects.toThrow("To let everyone pass");
+  });
 });
 
 describe("events, metrics, busiest", () => {

@@ -54,7 +54,7 @@ export interface Gate {
   decide(subject: Subject, options?: DecideOptions): Promise<Decision>;
   /** What `decide` would say, in words, free of charge. What is left out is taken as a GET of `/`. */
   explain(subject: Partial<Subject>): Promise<Explanation>;
-  /** Forgets this client under every rule whose key these facts give, holds included. */
+  /** Forgets this client under every rule whose key these facts give, wholly or in part, holds included. */
   clear(subject: Partial<Subject>): Promise<Cleared>;
   /** Puts another policy in force, at once and wholly, or throws and changes nothing. Counts go on. */
   update(policy: Policy): void;
@@ -123,7 +123,15 @@ export interface RuleExplanation {
 }
 
 export interface Cleared {
-  readonly cleared: readonly { readonly rule: string; readonly key: string }[];
+  /**
+   * What is forgotten. `missing` names the facts of the key that were not given, as `account` or `header:x-id`: then only what
+   * came without them is forgotten, and what the rule counted of this client with them stays.
+   */
+  readonly cleared: readonly {
+    readonly rule: string;
+    readonly key: string;
+    readonly missing?: readonly string[];
+  }[];
   /** Rules whose key these facts do not give. */
   readonly unknown: readonly string[];
 }

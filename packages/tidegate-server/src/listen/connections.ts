@@ -17,6 +17,11 @@ export class Connections {
   #onChange: () => void = () => {};
 
   opened(socket: Socket): void {
+    // Node remembers the address once asked: after a reset it could not be had any more, and what was sent still be read.
+    if (socket.remoteAddress === undefined) {
+      socket.destroy();
+      return;
+    }
     this.#open.set(socket, { answers: new Set(), isUpgraded: false, readAtRest: 0 });
     // Whoever left is gone; without a listener that would end the process.
     socket.on("error", () => socket.destroy());
@@ -26,9 +31,14 @@ export class Connections {
     });
   }
 
-  began({ socket }: IncomingMessage, res: ServerResponse): void {
+  /** False: the connection is gone, or was cut for asking too much before it was answered. */
+  began({ socket }: IncomingMessage, res: ServerResponse): boolean {
     const connection = this.#open.get(socket);
-    if (connection === undefined) return;
+    if (connection === undefined) return false;
+    if (connection.answers.size >= mostWaiting) {
+      socket.destroy();
+      return false;
+    }
     connection.answers.add(res);
     if (this.#isDraining) res.shouldKeepAlive = false;
     res.once("close", () => {
@@ -37,6 +47,7 @@ export class Connections {
       if (this.#isDraining && connection.answers.size === 0 && !connection.isUpgraded) socket.destroySoon();
       this.#onChange();
     });
+    return true;
   }
 
   upgraded(socket: Duplex): void {
@@ -87,6 +98,9 @@ export class Connections {
     });
   }
 }
+
+/** Requests sent on one connection before the first of them is answered. */
+const mostWaiting = 64;
 
 /** How long an upgraded connection may take to end by itself once it has been told. */
 const goodbyeMs = 500;

@@ -315,6 +315,54 @@ describe("what can not be read", () => {
   });
 });
 
+describe("requests sent before the first is answered", () => {
+  const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+
+  it("are handled one after another, in their order", async () => {
+    const begun: string[] = [];
+    const waiting: ServerResponse[] = [];
+    const { port } = await started({
+      handle(req, res) {
+        begun.push(req.url as string);
+        waiting.push(res);
+      },
+    });
+    const { socket, until } = wire(port);
+    socket.write(get("/1") + get("/2") + get("/3"));
+    for (const path of ["/1", "/2", "/3"]) {
+      while (begun.at(-1) !== path) await new Promise((resolve) => setTimeout(resolve, 5));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      expect(begun.at(-1)).toBe(path);
+      waiting.pop()?.end(`answer ${path}`);
+      await until(`answer ${path}`);
+    }
+    expect(begun).toEqual(["/1", "/2", "/3"]);
+  });
+
+  it("are not handled at all when the answer before them ends the connection", async () => {
+    const begun: string[] = [];
+    const { port } = await started({
+      handle(req, res) {
+        begun.push(req.url as string);
+        res.writeHead(400, { Connection: "close" }).end("no");
+      },
+    });
+    const { socket, ended } = wire(port);
+    socket.write(get("/doubtful") + get("/smuggled"));
+    await ended();
+    expect(begun).toEqual(["/doubtful"]);
+  });
+
+  it("are cut off when they are too many", async () => {
+    let handled = 0;
+    const { port } = await started({ handle: () => void handled++ });
+    const { socket, ended } = wire(port);
+    socket.write(get("/").repeat(100));
+    await ended();
+    expect(handled).toBeLessThanOrEqual(1);
+  });
+});
+
 describe("a handler that throws", () => {
   it.each([
     [

@@ -47,14 +47,10 @@ export async function listen(options: ListenOptions): Promise<Listener> {
 
   server.on("connection", (socket) => connections.opened(socket));
   server.on("request", (req, res) => {
-    connections.began(req, res);
-    const problem = check?.(req);
-    if (problem !== undefined) sendProblem(res, problem, refusalHeaders);
-    else
-      run(
-        () => options.handle(req, res),
-        (error) => fail(error, res),
-      );
+    if (!connections.began(req, res)) return;
+    // Sent before the answers before it were out: it is nobody's turn until its response has the socket.
+    if (res.socket === null) res.once("socket", () => serve(req, res));
+    else serve(req, res);
   });
   if (upgrade !== undefined) {
     // CONNECT asks for another protocol too, and is to be told no in words.
@@ -81,6 +77,16 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     if (connections.mayAnswerMalformed(socket as IncomingMessage["socket"])) answerRaw(socket, problem);
     else socket.destroy();
   });
+
+  function serve(req: IncomingMessage, res: ServerResponse): void {
+    const problem = check?.(req);
+    if (problem !== undefined) sendProblem(res, problem, refusalHeaders);
+    else
+      run(
+        () => options.handle(req, res),
+        (error) => fail(error, res),
+      );
+  }
 
   function fail(error: unknown, res: ServerResponse): void {
     log.error({ err: error, listener: name }, "a request failed");
@@ -148,25 +154,30 @@ function notBound(error: NodeJS.ErrnoException, name: string, host: string, port
   return new TidegateError(
     "TG_LISTEN",
     `The ${name} listener can not take ${isIPv6(host) ? `[${host}]` : host}:${port}: ${why}.`,
-    help.replaceAll("<name>", name),
+    help.replaceAll("<setting>", settingOf(name)),
     { cause: error },
   );
+}
+
+/** As `tidegate start` takes it, and as the file does. */
+function settingOf(name: string): string {
+  return `${name === "proxy" ? "--listen" : `--${name}`} (listen.${name} in tidegate.yaml)`;
 }
 
 const reasons: Readonly<Record<string, readonly [why: string, help: string]>> = {
   EADDRINUSE: [
     "somebody listens there already",
-    "Stop the other program, or choose another port in listen.<name> (0 takes any free one).",
+    "Stop the other program, or choose another port with <setting>; 0 takes any free one.",
   ],
   EACCES: [
     "this user may not",
-    "Ports below 1024 need a privilege: choose another in listen.<name>, or grant CAP_NET_BIND_SERVICE.",
+    "Ports below 1024 need a privilege: choose another with <setting>, or grant CAP_NET_BIND_SERVICE.",
   ],
   EADDRNOTAVAIL: [
     "this machine has no such address",
-    "Give one of its own in listen.<name>, e.g. 127.0.0.1 or 0.0.0.0.",
+    "Give one of its own with <setting>, e.g. 127.0.0.1 or 0.0.0.0.",
   ],
-  ENOTFOUND: ["the name leads nowhere", "Give an address in listen.<name>, e.g. 127.0.0.1."],
+  ENOTFOUND: ["the name leads nowhere", "Give an address with <setting>, e.g. 127.0.0.1."],
 };
 
 function urlHost(host: string): string {

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { HttpSubject } from "./http-subject.js";
 import type { Answer } from "./refusal.js";
-import { pathOf } from "./target.js";
+import { authorityOf, pathOf } from "./target.js";
 import { Visit } from "./visit.js";
 
 /**
@@ -17,7 +18,7 @@ export class NodeSubject extends HttpSubject {
   }
 
   get host(): string {
-    return this.header("host") ?? this.header(":authority") ?? "";
+    return authorityOf(this.#req.url) ?? this.header("host") ?? this.header(":authority") ?? "";
   }
 
   header(name: string): string | undefined {
@@ -28,10 +29,16 @@ export class NodeSubject extends HttpSubject {
 /** A visit whose answer is a node:http response. `target` is the whole path, also below a mount point. */
 export class NodeVisit<Request> extends Visit<Request> {
   readonly res: ServerResponse;
+  readonly #req: IncomingMessage;
 
   constructor(request: Request, req: IncomingMessage, res: ServerResponse, target: string | undefined) {
     super(request, new NodeSubject(req, target), req.socket.remoteAddress);
     this.res = res;
+    this.#req = req;
+    if (this.peer === undefined && hasLostPeer(req.socket)) {
+      this.end();
+      req.socket.destroy();
+    }
   }
 
   override get isOver(): boolean {
@@ -40,7 +47,14 @@ export class NodeVisit<Request> extends Visit<Request> {
 
   protected override watch(): void {
     const { res } = this;
-    res.on("close", () => this.end(res.headersSent ? res.statusCode : undefined));
+    const end = (): void => this.end(res.headersSent ? res.statusCode : undefined);
+    res.on("close", end);
+    // A response still waiting for those before it on its connection is not told when that breaks.
+    if (res.socket === null) {
+      const { socket } = this.#req;
+      socket.once("close", end);
+      res.once("socket", () => socket.off("close", end));
+    }
   }
 
   getHeader(name: string): string | undefined {
@@ -63,6 +77,14 @@ export class NodeVisit<Request> extends Visit<Request> {
 function isClosed(res: ServerResponse & { stream?: { destroyed: boolean } }): boolean {
   const { destroyed = res.stream?.destroyed } = res;
   return destroyed === true;
+}
+
+/**
+ * Whoever sends a request and resets the connection at once leaves bytes to be read and no address to be known by: nobody
+ * waits for an answer, so there is none. A socket in the file system has no addresses at all, and is another matter.
+ */
+export function hasLostPeer({ localAddress, destroyed }: Socket): boolean {
+  return destroyed || localAddress !== undefined;
 }
 
 function textOf(value: unknown): string | undefined {

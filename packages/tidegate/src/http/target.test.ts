@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { pathOf } from "./target.js";
+import { authorityOf, pathOf } from "./target.js";
 
 it.each([
   ["/", "/"],
@@ -17,4 +17,18 @@ it.each([
   ["", ""],
 ])("the path of %j is %j", (target, expected) => {
   expect(pathOf(target)).toBe(expected);
+});
+
+it.each([
+  ["/", undefined],
+  ["/a?b=http://c", undefined],
+  ["http://host/a", "host"],
+  ["HTTP://host:1?x", "host:1"],
+  ["https://u:p@host/a", "host"],
+  ["http://[::1]:80", "[::1]:80"],
+  ["*", undefined],
+  ["host:443", undefined],
+  [undefined, undefined],
+])("the host of %j is %j", (target, expected) => {
+  expect(authorityOf(target)).toBe(expected);
 });

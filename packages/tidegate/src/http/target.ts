@@ -20,3 +20,9 @@ function withoutOrigin(target: string): string {
   }
   return "/";
 }
+
+/** The host of `GET http://host/path`, which goes before what the Host header says. */
+export function authorityOf(target: string | undefined): string | undefined {
+  if (target === undefined || target.charCodeAt(0) === slash) return undefined;
+  return /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#]*@)?([^/?#]*)/i.exec(target)?.[1];
+}

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Header } from "./headers.js";
-import { NodeSubject } from "./node-visit.js";
+import { hasLostPeer, NodeSubject } from "./node-visit.js";
 import type { Answer } from "./refusal.js";
 import { readStatus } from "./status-line.js";
 import { Visit } from "./visit.js";
@@ -19,6 +19,7 @@ export class UpgradeVisit extends Visit<IncomingMessage> {
       status = read;
     });
     socket.on("close", () => this.end(status));
+    if (this.peer === undefined && hasLostPeer(req.socket)) socket.destroy();
     if (socket.destroyed) this.end();
     // Node has taken its own listener off by now: without one, a reset would end the process.
     socket.on("error", () => socket.destroy());

@@ -24,8 +24,8 @@ export function explanationOf(
   };
 }
 
-function words({ allowed, reason, verdict, listed }: Draft, { client, subject }: Request): string {
-  const who = `${subject.method} ${subject.path} from ${client.text}`;
+function words({ allowed, reason, verdict, listed }: Draft, request: Request): string {
+  const who = `${request.subject.method} ${request.subject.path} ${whose(request)}`;
   switch (reason) {
     case "off":
       return `${who} passes: the gate, or every rule that would apply, is switched off.`;
@@ -41,6 +41,16 @@ function words({ allowed, reason, verdict, listed }: Draft, { client, subject }:
     default:
       return `${who} is refused. ${verdict === undefined ? "" : sentence(verdict)}`.trim();
   }
+}
+
+/** By its address, or if none was said by whatever else was. */
+function whose({ client, subject }: Request): string {
+  if (client.address !== undefined || subject.ip !== "") return `from ${client.text}`;
+  const { customer, user, account } = subject;
+  const named = Object.entries({ customer, user, account }).filter(([, id]) => id !== undefined && id !== "");
+  return named.length === 0
+    ? "from an unknown address"
+    : `of ${named.map(([kind, id]) => `${kind} ${id}`).join(", ")}`;
 }
 
 function explainRule(
@@ -93,18 +103,18 @@ function sentence(verdict: Verdict): string {
     tier,
     estimate,
   } = verdict;
-  const whose = `${name}${tier === undefined ? "" : `, tier ${tier}`}, for ${key}`;
+  const subject = `${name}${tier === undefined ? "" : `, tier ${tier}`}, for ${key}`;
   const rate =
     estimate === undefined ? "" : ` Its rate is about ${Number(estimate.toPrecision(3))} a second.`;
   if (heldUntil !== undefined && heldUntil > at)
-    return `${whose}: held for another ${time(heldUntil - at)}.${rate}`;
+    return `${subject}: held for another ${time(heldUntil - at)}.${rate}`;
   if (allowed)
-    return `${whose}: ${Number(remaining.toPrecision(6))} of ${limit} left in ${time(windowMs)}.${rate}`;
+    return `${subject}: ${Number(remaining.toPrecision(6))} of ${limit} left in ${time(windowMs)}.${rate}`;
   const would = shadow ? "would be refused (shadow)" : "refused";
   const until = Number.isFinite(retryAfterMs)
     ? `it may come back in ${time(retryAfterMs)}`
     : "such a call can never pass";
-  return `${whose}: ${would}, ${limit} in ${time(windowMs)} are used up; ${until}.${rate}`;
+  return `${subject}: ${would}, ${limit} in ${time(windowMs)} are used up; ${until}.${rate}`;
 }
 
 function time(ms: number): string {

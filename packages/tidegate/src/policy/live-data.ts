@@ -17,8 +17,7 @@ export function liveList(list: ListName, directory: Directory, mirror: Mirror, c
     async add(address, options = {}) {
       rejectUnknownOptions(options, ["who", "why", "for"], `${list}.add`);
       const { who, why, for: duration } = options;
-      const until =
-        duration === "permanent" ? undefined : clock() + parseDuration(duration ?? aWeek, `${list}.add.for`);
+      const until = duration === "permanent" ? undefined : clock() + parseDuration(duration ?? aWeek, "for");
       const entry = {
         address: canonical(address, list),
         ...(who !== undefined && { who }),
@@ -54,7 +53,9 @@ function canonical(address: string, list: ListName): string {
       "TG_LIST_EVERYONE",
       list,
       `${shown(address)} is everyone.`,
-      'To let everyone pass set the policy\'s mode to "off".',
+      list === "safelist"
+        ? 'To let everyone pass set the policy\'s mode to "off".'
+        : "A list names some. To refuse everyone stop what answers them.",
     );
   }
   return blockText(block.address, block.prefix);
@@ -81,14 +82,19 @@ export function liveCustomers(
   return {
     get: async (id) => directory.customer(validId(id)),
     async setTier(id, tier) {
-      if (tier !== undefined && !tiers().includes(tier))
-        throw unknownTier(tier, "customers.setTier", tiers());
+      if (tier !== undefined && !tiers().includes(tier)) throw noSuchTier(tier, tiers());
       await change(validId(id), { tier });
     },
     async setLimits(id, limits) {
       await change(validId(id), { limits: limits && parseOverrides(limits) });
     },
   };
+}
+
+function noSuchTier(tier: unknown, names: readonly string[]): ConfigError {
+  if (names.length > 0) return unknownTier(tier, "tier", names);
+  const help = "The policy has no tiers: name some there first.";
+  return new ConfigError("TG_TIER_UNKNOWN", "tier", `there is no tier ${shown(tier)}.`, help);
 }
 
 /** Longer ones are not looked up either. */
@@ -117,7 +123,7 @@ function parseOverrides(limits: Readonly<Record<number, number>>): ReadonlyMap<n
 function badOverride(value: unknown, what: string): ConfigError {
   return new ConfigError(
     "TG_OVERRIDE",
-    "customers.setLimits",
+    "limits",
     `${shown(value)} is not ${what}.`,
     "Write windows in whole seconds and whole limits, e.g. { 60: 100, 3600: 1000 }.",
   );

@@ -32,7 +32,7 @@ export function pathReadings(target: string): readonly string[] {
 }
 
 /** Longer ones would cost milliseconds to read in every way, and no honest client sends them. */
-const longestAmbiguous = 4096;
+const longestAmbiguous = 1024;
 
 /** Of paths too long to be read in every way: they may be any path. Counted by path, they are one. */
 export const unreadable: readonly string[] = Object.freeze(["/unreadable"]);
