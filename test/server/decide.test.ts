@@ -129,12 +129,13 @@ describe("POST /v1/decide", () => {
 describe("who is believed", () => {
   it("a stranger may ask about itself, and is told how to be believed when it claims more", async () => {
     rig = await openRig({ settings: { decide: { peers: [] } } });
-    const own = await decide({ subject: { path: "/x", account: "ann" } });
+    const own = await decide({ subject: { path: "/x" } });
     expect(own.json.verdicts?.[0]?.key).toBe("127.0.0.1");
     const claims = [
       { subject: { ip: "203.0.113.7" } },
       { subject: { user: "1" } },
       { subject: { customer: "1" } },
+      { subject: { account: "ann" } },
       { subject: { headers: {} } },
       { subject: {}, cost: 0.001 },
       { subject: { id: "again" } },
@@ -159,6 +160,17 @@ describe("who is believed", () => {
       expect(answer.text).not.toContain("right right");
     }
     expect((await decide({ subject })).status).toBe(200);
+  });
+
+  it("who guesses tokens is not heard for a while, the right one neither", async () => {
+    rig = await openRig({ settings: { decide: { peers: [], token: new Secret("right") } } });
+    const as = async (token: string) =>
+      (await decide({ subject }, { authorization: `Bearer ${token}` })).status;
+    expect(await as("right")).toBe(200);
+    const guesses = await Promise.all(Array.from({ length: 40 }, (_, i) => as(`guess ${i}`)));
+    expect(guesses.filter((status) => status === 401)).toHaveLength(20);
+    expect(guesses.filter((status) => status === 429)).toHaveLength(20);
+    expect(await as("right")).toBe(429);
   });
 
   it("a good token on a connection is no pass for the next request on it", async () => {

@@ -112,6 +112,25 @@ describe("/v1/auth", () => {
     expect(listed.headers["retry-after"]).toBeUndefined();
   });
 
+  it("a refusal of somebody behind another proxy is not kept under that proxy's address", async () => {
+    rig = await openRig({ settings: { trustedProxies: ["203.0.113.7"] } });
+    await rig.gate.blocklist.add("198.51.100.1");
+    const headers = { ...nginx, "X-Forwarded-For": "198.51.100.1" };
+    const refused = await ask(`${rig.url}/v1/auth?for=nginx`, { headers });
+    expect(refused.status).toBe(403);
+    expect(refused.headers["x-accel-expires"]).toBe("0");
+    await rig.gate.blocklist.add("203.0.113.7");
+    const own = await ask(`${rig.url}/v1/auth?for=nginx`, { headers: nginx });
+    expect(own.headers["x-accel-expires"]).toBe("5");
+  });
+
+  it("a path in other letters is the same path", async () => {
+    rig = await openRig({ rules: [{ name: "login", by: "ip", only: "/login", limits: "1 per hour" }] });
+    const at = async (path: string) =>
+      (await ask(`${rig.url}/v1/auth?for=caddy`, { headers: { ...caddy, "X-Forwarded-Uri": path } })).status;
+    expect([await at("/login"), await at("/LOGIN"), await at("/other")]).toEqual([200, 429, 200]);
+  });
+
   it("where nobody says how a request ended, leases are released and what was reserved stays counted", async () => {
     rig = await openRig({
       rules: [

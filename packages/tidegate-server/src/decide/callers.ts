@@ -5,7 +5,8 @@ import { bearer } from "../listen/bearer.js";
 import type { Problem } from "../problem.js";
 import type { Secret } from "../secret.js";
 import type { DecideSettings } from "../settings.js";
-import { wrongToken } from "./problems.js";
+import { tooManyTokens, wrongToken } from "./problems.js";
+import { wrongTokens } from "./wrong-tokens.js";
 
 /** Who asks, and whether what it says of others is believed. */
 export interface Caller {
@@ -32,6 +33,7 @@ interface Connection {
 export function callersOf({ peers, token }: Pick<DecideSettings, "peers" | "token">): Callers {
   const isPeer = peerTest(peers);
   const connections = new WeakMap<Socket, Connection>();
+  const guesses = wrongTokens();
 
   function connectionOf({ socket }: IncomingMessage): Connection {
     let known = connections.get(socket);
@@ -56,7 +58,12 @@ export function callersOf({ peers, token }: Pick<DecideSettings, "peers" | "toke
     if (sent === undefined || token === undefined)
       return connection.isPeer ? connection.believed : connection.stranger;
     if (sent !== connection.goodHeader) {
-      if (!isToken(sent, token)) return wrongToken;
+      const { ip } = connection.believed;
+      if (guesses.isLockedOut(ip)) return tooManyTokens;
+      if (!isToken(sent, token)) {
+        guesses.came(ip);
+        return wrongToken;
+      }
       connection.goodHeader = sent;
     }
     return connection.believed;

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { DecideOptions, Decision } from "tidegate";
+import type { DecideOptions, Decision, Subject } from "tidegate";
 import { type Header, limitHeaders, refusal } from "tidegate/http";
 import type { Log } from "../log.js";
 import { sendProblem } from "../problem.js";
 import type { Settings } from "../settings.js";
-import { type Callers, isProblem } from "./callers.js";
+import { type Callers, headerOf, isProblem } from "./callers.js";
 import { type AskingProxy, forwardFacts, proxyNamed } from "./forward-facts.js";
 import type { Judge } from "./judge.js";
 import type { Endpoint } from "./measures.js";
@@ -42,7 +42,19 @@ export function forwardAuth(
     );
   });
 
-  function send(req: IncomingMessage, res: ServerResponse, proxy: AskingProxy, decision: Decision): void {
+  /** nginx keeps refusals by the address it sees: another's, told by a proxy before it, must not be kept under that. */
+  function keptFor(req: IncomingMessage, subject: Subject, decision: Decision): number {
+    const isSeen = headerOf(req, "x-real-ip")?.trim() === subject.ip;
+    return isSeen ? cacheSeconds(decision, notes()) : 0;
+  }
+
+  function send(
+    req: IncomingMessage,
+    res: ServerResponse,
+    proxy: AskingProxy,
+    subject: Subject,
+    decision: Decision,
+  ): void {
     if (decision.allowed) {
       const headers = [...headersOf(decision), tagOf(decision), ["Cache-Control", "no-store"] as const];
       write(res, 200, headers, "");
@@ -63,7 +75,7 @@ export function forwardAuth(
         ...wait,
         tagOf(decision),
         ["X-Tidegate-Status", `${answer.status}`],
-        ["X-Accel-Expires", `${cacheSeconds(decision, notes())}`],
+        ["X-Accel-Expires", `${keptFor(req, subject, decision)}`],
       ],
       "",
     );
@@ -81,10 +93,11 @@ export function forwardAuth(
     try {
       const proxy = proxyNamed(req.url ?? "");
       if (proxy === undefined) throw new QuestionError(proxyUnknown);
-      const decision = await judge.decide(factsOf(req, proxy), atOnce);
+      const subject = factsOf(req, proxy);
+      const decision = await judge.decide(subject, atOnce);
       judge.settle(decision, false);
       endpoint[decision.allowed ? "allowed" : "refused"]++;
-      send(req, res, proxy, decision);
+      send(req, res, proxy, subject, decision);
       endpoint.took(startedAt);
     } catch (error) {
       endpoint.rejected++;

@@ -31,6 +31,8 @@ export function forwardFacts({
   proxy: AskingProxy,
 ) => Subject {
   const resolve = clientResolver({ trustedProxies, clientIpHeader });
+  /** A question has no body, so only a header can tell. */
+  const claimed = typeof identify.account === "string" ? identify.account : undefined;
 
   /** The address the proxy was called from: as nginx says it, or the last hop it wrote itself. */
   function clientOf(header: (name: string) => string | undefined, proxy: AskingProxy): string {
@@ -61,10 +63,11 @@ export function forwardFacts({
       method,
       host,
       path: pathOf(uri),
+      ignoresCase: true,
       header: (name) => (name.toLowerCase() === "host" ? host : sent(name.toLowerCase())),
       user: identify.user && sent(identify.user.toLowerCase()),
       customer: identify.customer && sent(identify.customer.toLowerCase()),
-      account: basicUser(sent("authorization")),
+      account: (claimed && sent(claimed.toLowerCase())) || basicUser(sent("authorization")),
     };
   };
 }

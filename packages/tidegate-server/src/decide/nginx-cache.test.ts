@@ -28,6 +28,16 @@ describe("nginx repeats a refusal by itself", () => {
     expect(await secondsFor({ hold: { for: "1h", everywhere: true }, only: "/" }, 3)).toBe(5);
   });
 
+  it("not where each customer of the address has limits of its own", async () => {
+    const gate = createGate({
+      rules: [{ name: "r", by: "ip", limits: "tier" }],
+      tiers: { free: ["1 per hour"] },
+      onWarning: () => {},
+    });
+    await gate.decide(subjectOf("203.0.113.7"));
+    expect(cacheSeconds(await gate.decide(subjectOf("203.0.113.7")), policyNotes(gate)())).toBe(0);
+  });
+
   it("never beyond its end", async () => {
     expect(await secondsFor({}, 2, 56_500)).toBe(3);
     expect(await secondsFor({}, 2, 59_500)).toBe(0);

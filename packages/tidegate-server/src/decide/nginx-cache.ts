@@ -20,9 +20,11 @@ export function cacheSeconds(decision: Decision, { rules, finishing }: PolicyNot
   return Math.min(seconds, mostSeconds);
 }
 
-function refusesAll({ by, only, except, cost, hold }: RuleOptions, { heldUntil }: Verdict): boolean {
+function refusesAll({ by, only, except, cost, hold, limits }: RuleOptions, { heldUntil }: Verdict): boolean {
   const [fact, ...more] = [by].flat();
   if (more.length > 0 || (fact !== "ip" && fact !== "network")) return false;
   if (heldUntil !== undefined && hold?.everywhere === true) return true;
+  // Of an address with several customers each has its own limits.
+  if (limits === "tier") return false;
   return only === undefined && except === undefined && typeof cost !== "function";
 }

@@ -69,8 +69,9 @@ function subjectOf(told: Fields, caller: Caller, where: string): ToldSubject {
   const ip = optionalText(told.ip, where, "ip");
   const user = optionalText(told.user, where, "user");
   const customer = optionalText(told.customer, where, "customer");
+  const account = optionalText(told.account, where, "account");
   const headers = headersOf(told.headers, where);
-  const isClaim = ip !== undefined || user !== undefined || customer !== undefined || headers !== undefined;
+  const isClaim = [ip, user, customer, account, headers].some((claim) => claim !== undefined);
   if (isClaim && !caller.isBelieved) throw new QuestionError(peerUndeclared);
   return new ToldSubject(ip ?? (isClaim ? "" : caller.ip), {
     method: optionalText(told.method, where, "method"),
@@ -78,7 +79,7 @@ function subjectOf(told: Fields, caller: Caller, where: string): ToldSubject {
     path: optionalText(told.path, where, "path"),
     user,
     customer,
-    account: optionalText(told.account, where, "account"),
+    account,
     headers,
   });
 }

@@ -34,7 +34,7 @@ export const peerUndeclared: Problem = {
   status: 403,
   title: "Caller not declared",
   detail:
-    "What is said of a client (ip, user, customer, headers, cost, id) is believed from declared callers only. " +
+    "What is said of a client (ip, user, customer, account, headers, cost, id) is believed from declared callers only. " +
     "Name this caller's address under decide.peers, or set decide.token and send it as Authorization: Bearer.",
   code: "TG_PEER_UNDECLARED",
 };
@@ -52,6 +52,13 @@ export const wrongToken: Problem = {
   status: 401,
   title: "Wrong token",
   detail: "This token is not the one in decide.token.",
+  code: "TG_DECIDE_TOKEN",
+};
+
+export const tooManyTokens: Problem = {
+  status: 429,
+  title: "Too many wrong tokens",
+  detail: "Too many wrong tokens came from this address. Wait a minute.",
   code: "TG_DECIDE_TOKEN",
 };
 

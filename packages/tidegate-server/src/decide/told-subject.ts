@@ -9,6 +9,8 @@ export class ToldSubject implements Subject {
   readonly method: string;
   readonly host: string;
   readonly path: string;
+  /** What the app behind does is not known: in doubt a rule applies. */
+  readonly ignoresCase = true;
   readonly user: string | undefined;
   readonly customer: string | undefined;
   readonly account: string | undefined;

@@ -41,13 +41,16 @@ export interface Proxy {
   readonly serverOptions: ServerOptions<typeof IncomingMessage, typeof ServerResponse>;
   /** At least one origin of each upstream is healthy. */
   isReady(): boolean;
+  /** Names of upstreams without a healthy origin. */
+  notReady(): string[];
   close(): Promise<void>;
 }
 
 /** Opens the proxy: the gate in front, upstreams behind. */
 export function openProxy({ settings, gate, log, registry, track }: ProxyOptions): Proxy {
   const { proxy, responses, trustedProxies, clientIpHeader, identify } = settings;
-  const identity = Object.values(identify);
+  const { user, customer, account } = identify;
+  const identity = [user, customer].filter((name) => name !== undefined);
   const peerOf = peerBook(trustedProxies);
   const kindOf = headerKinds({ clientIpHeader, identity });
   const check = headPasses();
@@ -68,8 +71,10 @@ export function openProxy({ settings, gate, log, registry, track }: ProxyOptions
     clientIpHeader,
     headers: responses.headers,
     status: responses.status,
+    // What the app behind does is not known: in doubt a rule applies.
+    ignoresCase: true,
     onWarning: ({ code, message, help }) => log.warn({ code, help }, message),
-    ...(identity.length > 0 && { identify: identifier(identify, peerOf) }),
+    ...(Object.keys(identify).length > 0 && { identify: identifier({ identify, peerOf, gate }) }),
   });
   const pass = guard((req, res) => forward(req, res as ProxyResponse));
   const passUpgrade = guard.upgrade(tunnel);
@@ -96,6 +101,8 @@ export function openProxy({ settings, gate, log, registry, track }: ProxyOptions
     if (!(res instanceof ProxyResponse))
       throw new TypeError("Make the server with the proxy's serverOptions.");
     tracks?.expect(req, res);
+    // Node drops the body of a refused request only where nobody has looked at it.
+    if (typeof account === "object") res.once("finish", () => req.resume());
     pass(req, res);
   }
 
@@ -165,6 +172,7 @@ export function openProxy({ settings, gate, log, registry, track }: ProxyOptions
     upgrade,
     serverOptions: serverOptions(proxy),
     isReady: () => upstreams.every((upstream) => upstream.isReady),
+    notReady: () => upstreams.filter(({ isReady }) => !isReady).map(({ name }) => name),
     close,
   };
 }

@@ -26,6 +26,8 @@ export interface HttpOptions<Request> extends ProxyOptions {
   status?: number;
   /** The app's own answer; undefined leaves it the usual one. */
   refuse?: (request: Request, decision: Decision) => OwnRefusal | undefined | Promise<OwnRefusal | undefined>;
+  /** Whether the app takes `/API` for `/api`: a rule for one is then a rule for both. Default as the framework does: Express and Koa do. */
+  ignoresCase?: boolean;
   /** Told once of each misuse. Default: `console.warn`. */
   onWarning?: (warning: Warning) => void;
 }
@@ -49,6 +51,7 @@ const httpOptions: Readonly<Record<keyof HttpOptions<never>, true>> = {
   headers: true,
   status: true,
   refuse: true,
+  ignoresCase: true,
   onWarning: true,
 };
 const ruleOptions = { rules: true, tiers: true, defaultTier: true } as const;

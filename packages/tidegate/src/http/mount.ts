@@ -25,7 +25,7 @@ export function mount<Request>(
 ): Mount<Request> {
   const gate = openGate(options, ownNames);
   const decide = decideAtOnce(gate);
-  const { identify, refuse } = options;
+  const { identify, refuse, ignoresCase } = options;
   /** Of a gate that was handed in nobody knows here: it stays open. */
   const isClosedOnFailure = "onStoreFailure" in options && options.onStoreFailure === "deny";
   const status = parseStatus(options.status);
@@ -42,6 +42,7 @@ export function mount<Request>(
     }
     const { subject } = visit;
     misuse.arrived(visit);
+    if (ignoresCase !== undefined) subject.ignoresCase = ignoresCase;
     subject.ip = clientOf(visit.peer, (name) => subject.header(name));
     return identify === undefined ? judge(visit) : makeKnown(visit).then(() => judge(visit));
   }
