@@ -35,6 +35,7 @@ describe("bad input", () => {
     ["PUT", "/v1/customers/a/tier", "null", "body"],
     ["PUT", "/v1/customers/a/tier", "{", "body"],
     ["PUT", "/v1/customers/a/tier", '{"__proto__":{"tier":"pro"}}', "body"],
+    ["PUT", "/v1/customers/a/limits", '{"limits":{"__proto__":7}}', "body.limits"],
     ["PUT", "/v1/customers/a/tier", new Uint8Array([0x7b, 0xff, 0x7d]), "body"],
     ["GET", "/v1/audit?most=0", undefined, "query.most"],
     ["GET", "/v1/audit?most=1001", undefined, "query.most"],

@@ -29,7 +29,7 @@ export interface Admin {
   /** Lines of the log, read. */
   readonly lines: readonly Record<string, unknown>[];
   /** What of the server's own word may change. */
-  readonly server: { isReady: boolean; isDraining: boolean };
+  readonly server: { isReady: boolean; notReady: string[]; isDraining: boolean };
   ask(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
   close(): Promise<void>;
 }
@@ -51,27 +51,26 @@ async function replyOf(response: Response) {
 export async function startAdmin(
   options: Partial<Pick<AdminOptions, "customers" | "validate">> & {
     token?: string;
-    /** The directory never tells its lists. */
-    isSilent?: boolean;
+    policy?: string;
   } = {},
 ): Promise<Admin> {
   const lines: Record<string, unknown>[] = [];
   const log = openLog({ level: "info" }, { write: (line) => void lines.push(JSON.parse(line)) });
   const folder = await mkdtemp(join(tmpdir(), "tidegate-api-"));
   const data = await openEmbeddedData(folder);
-  const directory = options.isSilent ? { ...data.directory, watch: () => () => {} } : data.directory;
-  const gate = createGate({ ...parsePolicy(firstPolicy), directory, onWarning: () => {} });
+  const { policy = firstPolicy } = options;
+  const gate = createGate({ ...parsePolicy(policy), directory: data.directory, onWarning: () => {} });
   const keeper = await keepPolicy({
     policies: data.policies,
     audit: data.audit,
     parse: (text) => parsePolicy(text),
     apply: (policy) => gate.update(policy),
     log,
-    demoText: firstPolicy,
+    demoText: policy,
   });
   const registry = new Registry();
   const meters = openMeters({ gate, registry, offenders: 5 });
-  const server = { isReady: true, isDraining: false };
+  const server = { isReady: true, notReady: [], isDraining: false };
   const { setTier, setLimits, get } = gate.customers;
   const api = adminApi({
     settings: {
@@ -105,7 +104,7 @@ export async function startAdmin(
     hosts: [],
     log,
   });
-  if (!options.isSilent) await gate.ready;
+  await gate.ready;
 
   async function ask(
     method: string,

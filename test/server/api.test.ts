@@ -39,19 +39,12 @@ describe("health and readiness", () => {
 
   it("not ready says why", async () => {
     expect(await ask("GET", "/ready")).toMatchObject({ status: 200, json: { status: "ready", reasons: [] } });
-    Object.assign(admin.server, { isReady: false, isDraining: true });
+    const why = 'No origin of the upstream "shop" is healthy.';
+    Object.assign(admin.server, { isReady: false, notReady: [why], isDraining: true });
     const { status, json } = await ask("GET", "/ready");
     expect(status).toBe(503);
-    expect(json.reasons).toHaveLength(2);
-    expect((await ask("GET", "/v1/status")).json.ready.status).toBe("not ready");
-  });
-
-  it("without its lists it is not ready", async () => {
-    const { ask } = await another({ isSilent: true });
-    expect(await ask("GET", "/ready")).toMatchObject({
-      status: 503,
-      json: { reasons: ["The lists are not loaded yet."] },
-    });
+    expect(json).toEqual({ status: "not ready", reasons: [why, "The server is ending."] });
+    expect((await ask("GET", "/v1/status")).json).toMatchObject({ isReady: false, ready: json });
     expect((await ask("GET", "/health")).status).toBe(200);
   });
 
@@ -255,6 +248,7 @@ describe("lists", () => {
     ["128.0.0.0/1", "a good part of the Internet"],
     ["2000::/3", "a good part of the Internet"],
     ["::ffff:128.0.0.0/97", "a good part of the Internet"],
+    ["0:0:0:0:0:ffff:128.0.0.0/97", "a good part of the Internet"],
   ])("block %s only if forced: it is %s", async (address, why) => {
     const path = `/v1/lists/blocklist/${encodeURIComponent(address)}`;
     const { status, json } = await ask("PUT", path);
@@ -300,6 +294,44 @@ describe("lists", () => {
   });
 });
 
+describe("what to do", () => {
+  it("stands in the help alone: the detail does not repeat it", async () => {
+    const problems = await Promise.all([
+      ask("GET", "/v1/nothing"),
+      ask("GET", "/v1/customers/nobody"),
+      ask("PUT", "/v1/lists/blocklist/127.0.0.1", {}),
+      ask("PUT", "/v1/lists/blocklist/nonsense", {}),
+      ask("PUT", "/v1/customers/acme/tier", { tier: "platinum" }),
+      ask("POST", "/v1/policy", { text: nextPolicy, after: 77 }),
+      ask("POST", "/v1/clear", "{"),
+    ]);
+    for (const { json } of problems) {
+      expect(json.help).toMatch(/\w/);
+      expect(json.detail).not.toContain(json.help);
+      expect(json.detail).not.toContain("[TG_");
+    }
+  });
+});
+
+describe("a policy that is in force and not stored", () => {
+  it("is said to be so, whether it is gone or can not be read", async () => {
+    const { policies } = admin.data;
+    Object.assign(policies, { get: async () => undefined });
+    expect((await ask("GET", "/v1/policy")).json).toMatchObject({
+      version: null,
+      status: { version: 1, problem: "In force is version 1, which is not stored any more." },
+    });
+    Object.assign(policies, {
+      get: () => Promise.reject(new TidegateError("TG_DATA_UNREACHABLE", "Redis is gone.", "Look.")),
+    });
+    const { status, json } = await ask("GET", "/v1/policy");
+    expect(status).toBe(200);
+    expect(json.status.problem).toMatch(
+      /^In force is version 1, which can not be read now\. Redis is gone\./,
+    );
+  });
+});
+
 describe("a change the audit can not take", () => {
   it("is told as made, and its entry is in the log", async () => {
     Object.assign(admin.data.audit, { add: () => Promise.reject(new Error("disk full")) });
@@ -315,8 +347,16 @@ describe("a change the audit can not take", () => {
 });
 
 describe("customers", () => {
+  it("without a record are in the first tier, where no other is the default", async () => {
+    const text = firstPolicy.replace("defaultTier: free\n", "");
+    const { ask } = await another({ policy: text });
+    expect((await ask("GET", "/v1/customers/acme")).json.help).toBe("It is in the default tier, free.");
+    const none = await another({ policy: "rules: [{ name: a, by: ip, limits: [3 per hour] }]\n" });
+    expect((await none.ask("GET", "/v1/customers/acme")).json.help).toBe("The policy has no tiers.");
+  });
+
   it("are shown and changed, with before and after in the audit", async () => {
-    expect((await ask("GET", "/v1/customers/acme")).json.detail).toContain("default tier, free");
+    expect((await ask("GET", "/v1/customers/acme")).json.help).toContain("default tier, free");
     expect(await ask("PUT", "/v1/customers/acme/tier", { tier: "pro" })).toMatchObject({
       status: 200,
       json: { id: "acme", tier: "pro", limits: null },
@@ -396,7 +436,7 @@ describe("customers", () => {
     const odd = await another({ customers: failing(new TidegateError("TG_ODD", "Odd.", "Help.")) });
     expect(await odd.ask("PUT", "/v1/customers/a/tier", { tier: "pro" })).toMatchObject({
       status: 500,
-      json: { code: "TG_ODD", detail: "Odd. Help." },
+      json: { code: "TG_ODD", detail: "Odd.", help: "Help." },
     });
   });
 });

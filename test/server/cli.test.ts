@@ -41,10 +41,19 @@ describe("why", () => {
     expect(rules[1].verdicts[0].at).toMatch(/^\d{4}-\d\d-\d\dT/);
   });
 
+  it("names who has no address by what is known", async () => {
+    const { tidegate } = await adminRig();
+    expect((await tidegate("why customer:42 --path /api/x")).stdout).toContain(
+      "GET /api/x of customer 42 passes",
+    );
+  });
+
   it.each([
     ["mf3k2x9-1a", "can not be looked up by id yet"],
     ["not a client", "is no client"],
     ["customer:", "is no client"],
+    ["nonsense", '"nonsense" is no client'],
+    ["api.example.com", "is no client"],
   ])("asked for %o says what to give instead", async (client, words) => {
     const { code, stderr } = await tidegate(["why", client, "--url", nobody]);
     expect(code).toBe(2);
@@ -81,6 +90,7 @@ describe("lists", () => {
     const again = await tidegate("list remove blocklist 203.0.113.0/24 --yes");
     expect(again).toMatchObject({ code: 4 });
     expect(again.stderr).toContain("no such entry");
+    expect(again.stderr).toContain("`tidegate list show blocklist` lists them");
   });
 
   it("are shown page by page, to the end", async () => {
@@ -106,6 +116,17 @@ describe("lists", () => {
     expect(gate.blocklist.find("203.0.113.7")).toBeUndefined();
   });
 
+  it("say when an address was blocked that passes all the same, for the safelist wins", async () => {
+    const { tidegate, gate } = await adminRig();
+    await gate.safelist.add("203.0.113.0/24");
+    const added = await tidegate("list add blocklist 203.0.113.7");
+    expect(added).toMatchObject({ code: 0, stdout: expect.stringContaining("is on the blocklist") });
+    expect(added.stderr).toContain("203.0.113.0/24 is on the safelist, and the safelist wins");
+    expect((await tidegate("list add blocklist 203.0.113.128/25")).stderr).toContain("the safelist wins");
+    expect((await tidegate("list add blocklist 198.51.100.1")).stderr).toBe("");
+    expect((await tidegate("list add blocklist 203.0.113.8 --json")).stderr).toBe("");
+  });
+
   it("are guarded by the server, and --force says it is meant", async () => {
     const { tidegate } = await adminRig();
     const { code, stderr } = await tidegate("list add blocklist 127.0.0.1");
@@ -118,7 +139,14 @@ describe("lists", () => {
     [["list", "add", "greylist", "1.2.3.4"], 2, "safelist and blocklist"],
     [["list", "add", "blocklist", "1.2.3.4", "--for", "1h", "--permanent"], 2, "contradict"],
     [["list", "add", "blocklist", ".."], 2, "can not be asked for"],
-    [["list", "add", "blocklist", "1.2.3"], 4, "TG_LIST_ADDRESS"],
+    [["list", "add", "blocklist", "1.2.3"], 2, "TG_LIST_ADDRESS"],
+    [["list", "add", "blocklist", "300.1.1.1"], 2, "is not an address"],
+    [
+      ["list", "add", "blocklist", "1.2.3.4", "--for", "tomorrow"],
+      2,
+      '--for \\"tomorrow\\" is not a duration.',
+    ],
+    [["list", "add", "blocklist", "0.0.0.0/0"], 2, "To refuse everyone"],
     [["list", "show", "--most", "0"], 2, "whole number"],
     [["list"], 2, "Usage"],
   ])("%o is not understood, and it is said why", async (args, expected, words) => {
@@ -184,6 +212,36 @@ describe("a client", () => {
     expect((await tidegate("why 203.0.113.7")).code).toBe(0);
   });
 
+  it("that is locked out is let in by the facts it was refused by, and what was not known is said", async () => {
+    const { tidegate, gate, keeper } = await adminRig();
+    await keeper.takeIn(
+      "rules: [{ name: pair, only: POST /login, by: [ip, account], limits: [1 per hour] }]\n",
+      { who: "ann" },
+    );
+    const attempt = (account?: string) =>
+      gate.decide({
+        ip: "198.51.100.20",
+        method: "POST",
+        host: "h",
+        path: "/login",
+        header: () => undefined,
+        account,
+      });
+    for (const account of [undefined, undefined, "eva", "eva"]) await attempt(account);
+    const facts = "198.51.100.20 --method POST --path /login";
+    expect((await tidegate(`why ${facts}`)).code).toBe(1);
+    const partly = await tidegate(`client clear ${facts}`);
+    expect(partly).toMatchObject({
+      code: 0,
+      stdout: "198.51.100.20: by pair only as far as known: add --account <name>.\n",
+    });
+    expect((await tidegate(`why ${facts}`)).code).toBe(0);
+    expect((await tidegate(`why ${facts} --account eva`)).code).toBe(1);
+    const wholly = await tidegate("client clear 198.51.100.20 --account Eva");
+    expect(wholly.stdout).toBe("198.51.100.20: forgotten by pair.\n");
+    expect((await tidegate(`why ${facts} --account eva`)).code).toBe(0);
+  });
+
   it("that is one of several is forgotten only after a yes", async () => {
     const { tidegate } = await adminRig();
     expect(await tidegate("client clear 203.0.113.7 203.0.113.8")).toMatchObject({ code: 2 });
@@ -224,7 +282,46 @@ describe("policy", () => {
     const missing = await tidegate("policy show 99");
     expect(missing).toMatchObject({ code: 4 });
     expect(missing.stderr).toContain("no such policy version");
+    expect(missing.stderr).toContain("`tidegate policy history` lists them");
   });
+
+  it.each(["policy show", "policy history"])(
+    "`%s` says what is wrong with the file, and keeps it out of what is piped on",
+    async (line) => {
+      const file = {
+        path: "/etc/tidegate.yaml",
+        state: "refused",
+        problem: "one\n\ntwo",
+        problems: [
+          {
+            line: 4,
+            column: 7,
+            path: "policy.rules[0].by",
+            message: "Odd.",
+            help: "Write ip.",
+            code: "TG_BY",
+          },
+        ],
+      };
+      let status: object = { version: 1, file };
+      const url = await listening((req, res) => {
+        const version = { id: 1, text: "rules: []\n", who: "ann", at: 0, source: "file" };
+        const isList = (req.url as string).includes("versions");
+        res.end(JSON.stringify(isList ? { versions: [version] } : { status, version }));
+      });
+      const ask = (...more: string[]) => tidegate([...line.split(" "), "--url", url, ...more]);
+      const refused = await ask();
+      expect(refused.stderr).toBe(
+        "/etc/tidegate.yaml is refused, and the policy in force stays:\n  line 4:7 policy.rules[0].by: Odd. Write ip. [TG_BY]\n",
+      );
+      expect(refused.stdout).not.toContain("refused");
+      expect((await ask("--json")).stderr).toBe("");
+      status = { version: 1, file: { path: "/etc/tidegate.yaml", state: "behind" } };
+      expect((await ask()).stderr).toContain("/etc/tidegate.yaml is behind");
+      status = { version: 1, file: { path: "/etc/tidegate.yaml", state: "in force" } };
+      expect((await ask()).stderr).toBe("");
+    },
+  );
 
   const folder = () => temporaryFolder();
   function fileOf(text: string): { cwd: string } {
@@ -268,7 +365,11 @@ describe("policy", () => {
   });
 
   it("in a file that is not there, no YAML, or hostile is an answer, not a crash", async () => {
-    expect(await tidegate(["policy", "validate", "missing.yaml"])).toMatchObject({ code: 2 });
+    const missing = await tidegate(["policy", "validate", "missing.yaml"]);
+    expect(missing).toMatchObject({ code: 2 });
+    expect(missing.stderr).toMatch(
+      /^tidegate: missing\.yaml: It can not be read \(ENOENT\)\.\nName the file/,
+    );
     for (const text of ["{", "\u0000", "- 1", "a: &a [*a]", `rules: ["${esc}]0;x"]`, `${"[".repeat(5000)}`]) {
       const { code, stdout, stderr } = await tidegate(validate, fileOf(text));
       expect(code).toBe(1);
@@ -294,6 +395,20 @@ describe("top and audit", () => {
     };
     const watching = tidegate("top --every 1", { isTTY: true, interrupted: enough.signal, onWrite });
     expect((await watching).code).toBe(0);
+  });
+
+  it("show whole numbers, though what fades is none", async () => {
+    const clients = [
+      { key: "a", count: 100.36535265481746, error: 0, refused: 2.4 },
+      { key: "b", count: 20.2, error: 3.1, refused: 0 },
+      { key: "c", count: 9.8, error: 0.1, refused: 0 },
+    ];
+    const url = await listening((_req, res) => res.end(JSON.stringify({ clients })));
+    const { stdout } = await tidegate(["top", "--once", "--url", url]);
+    expect(stdout).toMatch(/^a +100 +2$/m);
+    expect(stdout).toMatch(/^b +17-20 +0$/m);
+    expect(stdout).toMatch(/^c +10 +0$/m);
+    expect(stdout).toContain("counts half as much after five minutes");
   });
 
   it("tell who changed what", async () => {
@@ -383,6 +498,9 @@ describe("schema and completion", () => {
     expect(complete("list", "")).toEqual(expect.arrayContaining(["add", "remove", "show", "--json"]));
     expect(complete("list", "add", "--p")).toEqual(["--permanent"]);
     expect(complete("edge", "render", "c")).toEqual(["caddy"]);
+    for (const verb of ["show", "add", "remove"]) {
+      expect(complete("list", verb, "")).toEqual(expect.arrayContaining(["safelist", "blocklist"]));
+    }
   });
 
   it.each(["zsh", "fish"])("%s gets a script that knows every command", async (shell) => {
@@ -454,7 +572,10 @@ describe("a server", () => {
     const without = await tidegate("audit");
     expect(without.code).toBe(4);
     expect(without.stderr).toContain("TIDEGATE_TOKEN");
-    expect((await tidegate("audit", { env: { TIDEGATE_TOKEN: "wrong" } })).code).toBe(4);
+    expect(without.stderr).toContain("wants a token");
+    const wrong = await tidegate("audit", { env: { TIDEGATE_TOKEN: "wrong" } });
+    expect(wrong.code).toBe(4);
+    expect(wrong.stderr).toContain("does not take this token");
     expect((await tidegate("audit", { env: { TIDEGATE_TOKEN: "hush" } })).code).toBe(0);
     expect((await tidegate("audit --token hush")).code).toBe(0);
     expect((await tidegate(["audit", "--token", "a\nb"])).code).toBe(2);
@@ -509,6 +630,32 @@ describe("as a process", () => {
     expect(asked.code).toBe(2);
     expect(asked.stderr).toContain("--yes");
     expect(cut).toEqual({ code: 0, stdout: "{\n", stderr: "" });
+  });
+
+  it("a server's last line says that it has ended, and a flag that can not be used is not a file's fault", async () => {
+    const cwd = temporaryFolder();
+    const start = (...args: string[]) =>
+      spawn(process.execPath, ["--import", import.meta.resolve("tsx"), main, "start", ...args], {
+        cwd,
+        env: { ...process.env, TSX_TSCONFIG_PATH: tsconfig },
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+    const bad = start("--upstream", "localhost:3100");
+    const served = start(...["--listen", "--admin", "--decide"].flatMap((flag) => [flag, "127.0.0.1:0"]));
+    onTestFinished(() => void served.kill("SIGKILL"));
+    let said = "";
+    served.stdout.on("data", (part) => {
+      said += part;
+      if (String(said).includes("Ctrl-C stops it.")) served.kill("SIGTERM");
+    });
+    const [why, [badCode], [code]] = await Promise.all([
+      text(bad.stderr),
+      once(bad, "close"),
+      once(served, "close"),
+    ]);
+    expect([badCode, code]).toEqual([2, 0]);
+    expect(why).toMatch(/^tidegate: The command line can not be used: 1 problem\.\n\n--upstream\n/);
+    expect(JSON.parse(said.trimEnd().split("\n").at(-1) as string)).toMatchObject({ msg: "ended" });
   });
 });
 

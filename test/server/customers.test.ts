@@ -38,7 +38,7 @@ describe.each(primaries)("customers of %s", (_name, start) => {
     for (const id of ["a", "b", "c", "d", "e"]) await primary.put(id, "pro");
     await primary.put("own", "pro", { 3600: 7 });
     const { book, gate, data } = await opened(primary.settings);
-    expect(book.status()).toMatchObject({ customers: 6, rejectedRows: 0, pending: 0 });
+    expect(book.status()).toMatchObject({ pulled: 6, rejectedRows: 0, pending: 0 });
     expect(await passing(gate, "a")).toBe(4);
     expect(await passing(gate, "own")).toBe(7);
     expect(await passing(gate, "stranger")).toBe(2);
@@ -118,7 +118,7 @@ describe.each(primaries)("customers of %s", (_name, start) => {
     const primary = await start();
     await primary.put("a", "pro");
     await primary.put("b", "pro");
-    const { book } = await opened(primary.settings);
+    const { book, warnings } = await opened(primary.settings);
     await primary.put("a", "\u001b[31m tier with spaces and an escape");
     await primary.put("b", "pro", { 60: 1e300 });
     await primary.put("c", "platinum");
@@ -128,6 +128,7 @@ describe.each(primaries)("customers of %s", (_name, start) => {
     await eventually(async () => (await book.get("z"))?.tier);
     await eventually(() => book.status().rejectedRows === 4 || undefined);
     expect(book.status()).toMatchObject({ rejectedRows: 4, unknownTiers: 1 });
+    expect(warnings.join()).toContain('"tier":"platinum"');
     expect(await book.get("a")).toEqual({ tier: "pro" });
     expect(await book.get("b")).toEqual({ tier: "pro" });
     expect(await book.get("c"), "a tier the policy may have tomorrow").toEqual({ tier: "platinum" });
@@ -252,7 +253,7 @@ describe("noted changes", () => {
     await first.close();
     rows.set("new", "pro");
     const { book, data } = await opened({ kind: "http", url, everyMs: 60_000 }, dir);
-    expect(book.status()).toMatchObject({ customers: 3, pending: 1 });
+    expect(book.status()).toMatchObject({ pulled: 3, pending: 1 });
     expect(await book.get("good")).toEqual({ tier: "pro" });
     expect(await book.get("new")).toEqual({ tier: "pro" });
     expect(await data.pending.all()).toMatchObject([{ customer: "bad" }]);

@@ -114,9 +114,15 @@ describe("data in Redis", () => {
       await proxy.refuse(true);
       proxy.cut();
       await expect(data.policies.add(draft, 1)).rejects.toMatchObject({ code: "TG_DATA_UNREACHABLE" });
-      await expect(data.audit.add({ who: "ann", what: "x" })).rejects.toMatchObject({
-        code: "TG_DATA_UNREACHABLE",
-      });
+      for (const ask of [
+        () => data.audit.add({ who: "ann", what: "x" }),
+        () => data.directory.entries("blocklist"),
+        () => data.directory.put("blocklist", { address: "203.0.113.7" }),
+        () => data.directory.remove("blocklist", "203.0.113.7"),
+        () => data.directory.customer("acme"),
+        () => data.directory.putCustomer("acme", { tier: "pro" }),
+      ])
+        await expect(ask()).rejects.toMatchObject({ code: "TG_DATA_UNREACHABLE" });
       await soon("the outage to be told", () => errors.length > 0);
       await sleep(1_200);
       expect(errors).toHaveLength(1);

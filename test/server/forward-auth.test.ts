@@ -80,6 +80,17 @@ describe("/v1/auth", () => {
     expect((await as("b")).status).toBe(200);
   });
 
+  it("an account is claimed in the header identify names, else in basic auth; a question has no body to look at", async () => {
+    const rules = [{ name: "account", by: "account" as const, limits: "1 per 1h" as const }];
+    rig = await openRig({ rules, settings: { identify: { account: "X-Login-Name" } } });
+    const as = async (headers: Record<string, string>): Promise<number> =>
+      (await ask(`${rig.url}/v1/auth?for=nginx`, { headers: { ...nginx, ...headers } })).status;
+    expect(await as({ "x-login-name": "ann" })).toBe(200);
+    expect(await as({ "x-login-name": "Ann" })).toBe(403);
+    expect(await as({ authorization: `Basic ${btoa("ann:x")}` })).toBe(403);
+    expect(await as({ "x-login-name": "bob" })).toBe(200);
+  });
+
   it("an undeclared proxy needs the token, in a header of its own: Authorization is the client's", async () => {
     rig = await openRig({ settings: { decide: { peers: [], token: new Secret("right") } } });
     const url = `${rig.url}/v1/auth?for=nginx`;

@@ -11,7 +11,7 @@ import {
 export interface Kept {
   readonly keeper: PolicyKeeper;
   readonly inForce: string[];
-  readonly lines: { readonly level: string; readonly words: string }[];
+  readonly lines: { readonly level: string; readonly fields: object; readonly words: string }[];
 }
 
 type Given = Partial<Omit<KeepPolicyOptions, "policies" | "audit" | "log">>;
@@ -53,7 +53,11 @@ function logTo(lines: Kept["lines"]): Log {
   const at =
     (level: string) =>
     (...args: unknown[]): void =>
-      void lines.push({ level, words: String(args.at(-1)) });
+      void lines.push({
+        level,
+        fields: typeof args[0] === "object" && args[0] !== null ? args[0] : {},
+        words: String(args.at(-1)),
+      });
   const log = {
     trace: at("trace"),
     debug: at("debug"),

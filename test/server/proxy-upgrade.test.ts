@@ -203,6 +203,10 @@ describe("smuggling by upgrade", () => {
     const app = await openSocketApp();
     const { port } = await openRig({ upstreams: [{ urls: [app.url] }] });
     expect(await raw(port, `${ask("Content-Length: 5\r\n")}hello`)).toMatch(/^HTTP\/1\.1 400 /);
+    const other =
+      "POST / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: foo\r\nContent-Length: 5\r\n\r\nhello";
+    expect(await raw(port, other)).toMatch(/^HTTP\/1\.1 400 [\s\S]*TG_REQUEST_INVALID/);
+    expect(app.count).toBe(0);
     expect(app.sockets.clients.size).toBe(0);
   });
 

@@ -6,7 +6,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 
-const command = fileURLToPath(new URL("../../packages/tidegate-server/dist/cli/main.js", import.meta.url));
+const inServer = (path: string) =>
+  fileURLToPath(new URL(`../../packages/tidegate-server/${path}`, import.meta.url));
+export const commands = { installed: inServer("bin/tidegate.mjs"), npmStart: inServer("dist/cli/main.js") };
 
 /** `tidegate start` as a process of its own, as people run it. */
 export interface Running {
@@ -44,14 +46,16 @@ export interface StartOptions {
   readonly args?: readonly string[];
   readonly folder: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** The file that is run. Default what npm links as `tidegate`. */
+  readonly command?: string;
 }
 
 /** Runs `tidegate` with these arguments to its end. */
 export async function runTidegate(
   args: readonly string[],
-  { folder, env = {} }: Omit<StartOptions, "args">,
+  { folder, env = {}, command }: Omit<StartOptions, "args">,
 ): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  const child = launch(args, folder, env);
+  const child = launch(args, folder, env, command);
   let stdout = "";
   let stderr = "";
   child.stdout?.on("data", (text) => {
@@ -65,8 +69,13 @@ export async function runTidegate(
 }
 
 /** Starts it on free ports and waits until it says that it is up. */
-export async function startTidegate({ args = [], folder, env = {} }: StartOptions): Promise<Running> {
-  const child = launch(["start", ...anyPorts, ...args], folder, env);
+export async function startTidegate({
+  args = [],
+  folder,
+  env = {},
+  command,
+}: StartOptions): Promise<Running> {
+  const child = launch(["start", ...anyPorts, ...args], folder, env, command);
   let output = "";
   let isOver = false;
   const over = once(child, "close").then(([code]) => {
@@ -104,6 +113,7 @@ function launch(
   args: readonly string[],
   folder: string,
   env: Readonly<Record<string, string>>,
+  command = commands.installed,
 ): ChildProcess {
   const child = spawn(process.execPath, [command, ...args], {
     cwd: folder,

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -6,6 +6,7 @@ import { createClient } from "@redis/client";
 import { describe, expect, inject, onTestFinished, test } from "vitest";
 import { startRedis } from "../servers/index.js";
 import {
+  commands,
   configFile,
   eventually,
   type Running,
@@ -38,11 +39,23 @@ async function json(url: string, init?: RequestInit): Promise<Record<string, unk
   return (await fetch(url, init)).json() as Promise<Record<string, unknown>>;
 }
 
+describe("the command", () => {
+  test("says what to run where nothing is built yet", async () => {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, "bin"));
+    const command = join(folder, "bin/tidegate.mjs");
+    copyFileSync(commands.installed, command);
+    const { code, stderr } = await runTidegate(["--version"], { folder, command });
+    expect(code).toBe(1);
+    expect(stderr).toContain("npm run build");
+  });
+});
+
 describe("without a file", () => {
   test("a demo starts on the embedded default: it says where it is, refuses at 100 a minute, and stops when told", async () => {
     const folder = temporaryFolder();
     const running = await startTidegate({ folder });
-    expect(running.output()).toContain(`curl -i ${running.proxy}/`);
+    await eventually(() => running.output().includes(`curl -i ${running.proxy}/`) || undefined);
     const answers = tally(await statuses(101, `${running.proxy}/`));
     // A minute may end meanwhile.
     expect(answers[200]).toBeGreaterThanOrEqual(100);
@@ -88,6 +101,21 @@ describe("one file", () => {
     });
     expect(refused.problem).toContain("fortnight");
     expect(tally(await statuses(3, `${running.proxy}/`))).toEqual({ 200: 1, 429: 2 });
+  });
+
+  test("an upstream that is down is named by /ready, and the status says where everything listens", async () => {
+    const folder = temporaryFolder();
+    configFile(
+      folder,
+      `upstreams:\n  - { name: shop, url: "http://127.0.0.1:1", health: { path: /, every: 50ms, timeout: 1s, failures: 1 } }\n${policyOf("5 per hour")}`,
+    );
+    const running = await startTidegate({ folder });
+    await eventually(async () => {
+      const { reasons } = (await json(`${running.admin}/ready`)) as { reasons: string[] };
+      return reasons.includes('No origin of the upstream "shop" is healthy.') || undefined;
+    });
+    const { proxy, decide, admin } = running;
+    expect(await json(`${admin}/v1/status`)).toMatchObject({ listeners: { proxy, decide, admin } });
   });
 
   test("SIGHUP reads it again", async () => {
@@ -263,7 +291,7 @@ describe("on Redis", () => {
     const rule = "policy:\n  rules: [{ name: login, by: ip, limits: [2 per hour], count: failures }]\n";
     const more = "workers: 2\nfailure: { deadline: 10s }\ndecide: { peers: [127.0.0.1], canFinish: true }\n";
     configFile(folder, (await settings(prefix(), more)) + rule);
-    const running = await startTidegate({ folder });
+    const running = await startTidegate({ folder, command: commands.npmStart });
     const ask = (path: string, body: object) =>
       json(`${running.decide}${path}`, {
         method: "POST",
@@ -321,6 +349,81 @@ describe("on Redis", () => {
       await fetch(running.proxy);
       const { store } = (await json(`${running.admin}/v1/status`)) as { store: { isDegraded: boolean } };
       return store.isDegraded ? undefined : true;
+    });
+  });
+});
+
+describe("while Redis is down", () => {
+  const onRedis = async (url: string, more = "") =>
+    `upstreams: [{ url: ${await upstream()} }]\nstore: { kind: redis, url: "${url}" }\n${more}${policyOf("500 per hour")}`;
+
+  test("a start goes on without it, is ready, and has it when it comes", async () => {
+    const redis = await startRedis();
+    onTestFinished(() => redis.stop());
+    await redis.kill();
+    const folder = temporaryFolder();
+    configFile(folder, `${await onRedis(redis.url)}  blocklist: [127.0.0.0/8]\n`);
+    const running = await startTidegate({ folder });
+    expect(await json(`${running.admin}/ready`)).toEqual({ status: "ready", reasons: [] });
+    expect((await fetch(running.proxy)).status).toBe(403);
+    expect(await json(`${running.admin}/v1/policy`)).toMatchObject({
+      version: null,
+      status: { version: 0, problem: expect.stringContaining("it is not stored") },
+    });
+    await redis.restart();
+    await eventually(async () => {
+      const { version } = await json(`${running.admin}/v1/policy`);
+      return version ?? undefined;
+    });
+  });
+
+  test("what people ask of its data is answered 503 with a code, not as our fault", async () => {
+    const redis = await startRedis();
+    onTestFinished(() => redis.stop());
+    const folder = temporaryFolder();
+    configFile(folder, `${await onRedis(redis.url)}  tiers: { free: [1 per hour], pro: [2 per hour] }\n`);
+    const running = await startTidegate({ folder });
+    await redis.kill();
+    const asks = [
+      ["GET", "v1/lists/blocklist"],
+      ["PUT", "v1/lists/blocklist/203.0.113.7", "{}"],
+      ["DELETE", "v1/lists/blocklist/203.0.113.7"],
+      ["GET", "v1/customers/acme"],
+      ["PUT", "v1/customers/acme/tier", '{"tier":"pro"}'],
+      ["PUT", "v1/customers/acme/limits", '{"limits":{"60":5}}'],
+      ["GET", "v1/audit"],
+      ["GET", "v1/policy/versions"],
+    ] as const;
+    for (const [method, path, body] of asks) {
+      const answer = await fetch(`${running.admin}/${path}`, { method, ...(body && { body }) });
+      expect([path, answer.status, ((await answer.json()) as { code: string }).code]).toEqual([
+        path,
+        503,
+        "TG_DATA_UNREACHABLE",
+      ]);
+    }
+  });
+
+  test("the status of workers is theirs: degraded, counts, the busiest clients", async () => {
+    const redis = await startRedis();
+    onTestFinished(() => redis.stop());
+    const folder = temporaryFolder();
+    configFile(folder, await onRedis(redis.url, "workers: 2\nfailure: { deadline: 100ms }\n"));
+    const running = await startTidegate({ folder });
+    const headers = { connection: "close" };
+    await statuses(6, running.proxy, { headers });
+    expect(await json(`${running.admin}/v1/status`)).toMatchObject({
+      metrics: { decisions: 6 },
+      store: { isDegraded: false },
+    });
+    const { clients } = (await json(`${running.admin}/v1/busiest`)) as { clients: { count: number }[] };
+    expect(clients).toHaveLength(1);
+    expect(clients[0]?.count).toBeCloseTo(6, 0);
+    await redis.kill();
+    await eventually(async () => {
+      await statuses(4, running.proxy, { headers });
+      const { store } = (await json(`${running.admin}/v1/status`)) as { store: { isDegraded: boolean } };
+      return store.isDegraded || undefined;
     });
   });
 });

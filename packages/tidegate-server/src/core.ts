@@ -5,6 +5,7 @@ import { readPolicyText } from "./config/load-config.js";
 import { parsePolicy } from "./config/parse-policy.js";
 import { type Counts, openCounts } from "./counts.js";
 import { openEmbeddedData } from "./data/embedded-data.js";
+import { type FirstLists, firstLists } from "./data/first-lists.js";
 import { openRedisData } from "./data/redis-data.js";
 import type { Data } from "./data.js";
 import { validateForDecide } from "./decide/validate-for-decide.js";
@@ -17,6 +18,7 @@ export interface Core {
   readonly counts: Counts;
   readonly data: Data;
   readonly gate: Gate;
+  readonly lists: FirstLists;
   readonly keeper: PolicyKeeper;
   /** Reads a policy's text and judges it as if it were to rule here; throws what is wrong. */
   parse(text: string): Policy;
@@ -28,11 +30,15 @@ export interface CoreOptions {
   readonly closing: Closing;
   /** False in a worker: the file is another process's to take in. */
   readonly readsFile: boolean;
+  /** How long to wait for Redis and its lists, both together: what is not there by then comes beside the traffic. */
+  readonly withinMs: number;
 }
 
-export async function openCore({ loaded, log, closing, readsFile }: CoreOptions): Promise<Core> {
+export async function openCore(options: CoreOptions): Promise<Core> {
+  const { loaded, log, closing, readsFile, withinMs } = options;
   const { settings, policyText, file } = loaded;
-  const counts = await openCounts(settings.store, log);
+  const until = Date.now() + withinMs;
+  const counts = await openCounts(settings.store, log, withinMs);
   closing.add("store", () => counts.close());
   const data = await openData(settings, counts, log);
   closing.add("data", () => data.close());
@@ -42,15 +48,22 @@ export async function openCore({ loaded, log, closing, readsFile }: CoreOptions)
     validate(policy, settings, counts);
     return policy;
   };
+  const lists = firstLists();
+  if (!counts.isThere) lists.unreachable();
   const gate = createGate({
     ...parse(policyText),
     store: counts.store,
     directory: data.directory,
     identity: settings.identity,
     ...settings.failure,
-    onWarning: ({ code, message, help }) => log.warn({ code, help }, message),
+    onWarning({ code, message, help }) {
+      if (code === "TG_DIRECTORY_UNREACHABLE") lists.unreachable();
+      log.warn({ code, help }, message);
+    },
   });
   closing.add("gate", () => gate.close());
+  void gate.ready.then(lists.loaded);
+  await lists.settled(until - Date.now());
   await warmUp(gate, log);
 
   const keeper = await keepPolicy({
@@ -63,15 +76,11 @@ export async function openCore({ loaded, log, closing, readsFile }: CoreOptions)
     ...(readsFile && file === undefined && { demoText: policyText }),
   });
   closing.add("policy", () => keeper.close());
-  return { counts, data, gate, keeper, parse };
+  return { counts, data, gate, lists, keeper, parse };
 }
-
-/** Lists that can not be had by then are waited for beside the traffic. */
-const listsWithinMs = 2_000;
 
 /** The first question opens connections and compiles code: no client is to wait for that. */
 async function warmUp(gate: Gate, log: Log): Promise<void> {
-  await Promise.race([gate.ready, new Promise((resolve) => setTimeout(resolve, listsWithinMs))]);
   await gate
     .explain({ ip: "127.0.0.1" })
     .catch((error) => log.warn({ err: error }, "the store does not answer yet"));

@@ -12,17 +12,24 @@ export interface Counts {
   readonly store: Store;
   /** Where there is one: policy versions, lists and audit then live beside the counts. */
   readonly redis?: { readonly client: RedisConnection; readonly prefix: string; openDirectory(): Directory };
+  /** False when it was out of reach at the start. */
+  readonly isThere: boolean;
   close(): Promise<void>;
 }
 
-/** How long a start waits for Redis before it goes on without. */
-const firstConnectMs = 3_000;
+/** A Redis that refuses may just be starting: it is given this long. */
+const refusedMs = 500;
 
-export async function openCounts(settings: StoreSettings, log: Log): Promise<Counts> {
+/** Waits for Redis at most so long; then it is tried on beside the traffic. */
+export async function openCounts(settings: StoreSettings, log: Log, withinMs: number): Promise<Counts> {
   switch (settings.kind) {
     case "memory": {
       const { maxKeys } = settings;
-      return { store: memoryStore(maxKeys === undefined ? {} : { maxKeys }), close: async () => {} };
+      return {
+        store: memoryStore(maxKeys === undefined ? {} : { maxKeys }),
+        isThere: true,
+        close: async () => {},
+      };
     }
     case "memcached": {
       const { servers, prefix } = settings;
@@ -31,16 +38,17 @@ export async function openCounts(settings: StoreSettings, log: Log): Promise<Cou
         prefix,
         onWarning: (message) => log.warn({ message }, "memcached"),
       });
-      return { store, close: async () => store.close?.() };
+      return { store, isThere: true, close: async () => store.close?.() };
     }
     case "redis":
-      return openRedisCounts(settings, log);
+      return openRedisCounts(settings, log, withinMs);
   }
 }
 
 async function openRedisCounts(
   settings: Extract<StoreSettings, { kind: "redis" }>,
   log: Log,
+  withinMs: number,
 ): Promise<Counts> {
   const { prefix } = settings;
   const client = clientFor(settings);
@@ -54,26 +62,45 @@ async function openRedisCounts(
     if (isToldDown) log.info("Redis is back");
     isToldDown = false;
   });
-  const connected = client.connect();
-  connected.catch(() => {});
-  await Promise.race([connected, new Promise((resolve) => setTimeout(resolve, firstConnectMs))]).catch(
-    (error) => {
-      throw new TidegateError(
-        "TG_REDIS_CONNECT",
-        `Redis can not be used: ${reasonOf(error)}`,
-        "Check store.url, its user and password, and that the server is Redis 6.2 or later.",
-      );
-    },
-  );
+  const isThere = await isConnectedSoon(client, withinMs).catch((error) => {
+    throw new TidegateError(
+      "TG_REDIS_CONNECT",
+      `Redis can not be used: ${reasonOf(error)}`,
+      "Check store.url, its user and password, and that the server is Redis 6.2 or later.",
+    );
+  });
   const store = redisStore({ client, prefix, onWarning: (message) => log.warn({ message }, "Redis") });
   return {
     store,
+    isThere,
     redis: { client, prefix, openDirectory: () => (store.openDirectory as () => Directory)() },
     async close() {
       await store.close?.();
       client.destroy();
     },
   };
+}
+
+/** Whether it was connected in time. Throws what trying on would not change. */
+async function isConnectedSoon(client: RedisConnection, withinMs: number): Promise<boolean> {
+  let isRefused = false;
+  let giveUp: () => void = () => {};
+  const late = new Promise<false>((resolve) => {
+    giveUp = () => resolve(false);
+  });
+  const early = setTimeout(() => isRefused && giveUp(), refusedMs);
+  const latest = setTimeout(giveUp, withinMs);
+  client.once("error", () => {
+    isRefused = true;
+  });
+  try {
+    const connected = client.connect().then(() => true);
+    connected.catch(() => {});
+    return await Promise.race([connected, late]);
+  } finally {
+    clearTimeout(early);
+    clearTimeout(latest);
+  }
 }
 
 /** Commands fail at once while there is no connection: whoever asks has a deadline, and an answer of its own by then. */

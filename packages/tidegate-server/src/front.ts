@@ -12,7 +12,8 @@ import type { Settings } from "./settings.js";
 /** What meets traffic: the proxy and the decision service. Each worker has one. */
 export interface Front {
   readonly urls: { readonly proxy?: string; readonly decide?: string };
-  isReady(): boolean;
+  /** Names of upstreams that can take no requests. */
+  notReady(): readonly string[];
   /** Ends a decision of this process's that waits for it. */
   readonly finish: Finish;
 }
@@ -31,7 +32,7 @@ export async function openFront(options: FrontOptions): Promise<Front> {
   const proxy = await openPerimeter(options);
   return {
     urls: { ...(proxy && { proxy: proxy.url }), ...(decide && { decide: decide.url }) },
-    isReady: () => proxy?.isReady() ?? true,
+    notReady: () => proxy?.notReady() ?? [],
     finish: decide?.finish ?? (async () => false),
   };
 }
@@ -57,7 +58,7 @@ async function openDecide(options: FrontOptions): Promise<{ url: string; finish:
 
 async function openPerimeter(
   options: FrontOptions,
-): Promise<{ url: string; isReady(): boolean } | undefined> {
+): Promise<{ url: string; notReady(): readonly string[] } | undefined> {
   const { core, log, registry, closing } = options;
   const address = options.settings.listen.proxy;
   if (address === undefined) return undefined;
@@ -79,7 +80,7 @@ async function openPerimeter(
     log,
   });
   closing.add("proxy", () => listener.close(settings.drainMs));
-  return { url: listener.url, isReady: proxy.isReady };
+  return { url: listener.url, notReady: proxy.notReady };
 }
 
 async function withDemoApp(settings: Settings, closing: Closing): Promise<Settings> {

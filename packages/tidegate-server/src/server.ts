@@ -1,6 +1,7 @@
 import { Registry } from "prom-client";
+import type { BusyKey, GateMetrics } from "tidegate";
 import { adminApi } from "./api/admin-api.js";
-import type { Status } from "./api/types.js";
+import type { ReportedStatus } from "./api/handler.js";
 import { Closing } from "./closing.js";
 import type { Loaded } from "./config/load-config.js";
 import { type Core, openCore } from "./core.js";
@@ -27,9 +28,18 @@ export interface ServerOptions {
 export interface Fronts {
   readonly count: number;
   readonly urls: Pick<Urls, "proxy" | "decide">;
-  isReady(): boolean;
+  state(most: number): Promise<FrontState>;
   /** Everybody's metrics and the given own ones, as one text. */
   metricsText(own: Registry): Promise<string>;
+}
+
+/** How what meets traffic is now. */
+export interface FrontState {
+  /** Why it can not take requests, in words; none when it can. */
+  readonly notReady: readonly string[];
+  readonly metrics: GateMetrics;
+  /** The busiest clients, as many as were asked for. */
+  readonly busiest: readonly BusyKey[];
 }
 
 export interface Urls {
@@ -43,12 +53,17 @@ export interface Server {
   readonly registry: Registry;
   /** Reads the file again. */
   reload(who: string): Promise<void>;
-  isReady(): boolean;
+  /** How it is, with so many of the busiest clients. */
+  state(most: number): Promise<FrontState>;
   /** Ends a decision of this process's that waits for it. */
   readonly finish: Finish;
   /** Tells whoever asks that it ends, lets what is under way end, and closes everything. */
   close(): Promise<void>;
 }
+
+/** How long a start waits for Redis. A back comes after its fronts, which have waited, and no traffic needs its lists. */
+const startWithinMs = 2_000;
+const backWithinMs = 1_000;
 
 /** Everything in one process, opened from the inside out, so that nothing is asked before it can answer. */
 export async function startServer(loaded: Loaded, options: ServerOptions): Promise<Server> {
@@ -65,7 +80,8 @@ async function open(loaded: Loaded, options: ServerOptions, closing: Closing): P
   const { log, fronts, finishElsewhere, role = "whole" } = options;
   const { settings } = loaded;
   const registry = new Registry();
-  const core = await openCore({ loaded, log, closing, readsFile: role !== "front" });
+  const withinMs = role === "back" ? backWithinMs : startWithinMs;
+  const core = await openCore({ loaded, log, closing, readsFile: role !== "front", withinMs });
   const { gate, keeper } = core;
   const { offenders } = settings.metrics;
   const policyVersion = (): number => keeper.status().version;
@@ -75,19 +91,35 @@ async function open(loaded: Loaded, options: ServerOptions, closing: Closing): P
 
   let front: Front | undefined;
   let isDraining = false;
-  const isReady = (): boolean => (role === "back" ? fronts?.isReady() : front?.isReady()) ?? false;
-  const status = (): Omit<Status, "startedAt"> => ({
-    isDemo: settings.isDemo,
-    isReady: isReady(),
-    isDraining,
-    workers: fronts?.count ?? 1,
-    listeners: { ...(fronts?.urls ?? front?.urls) },
-    store: { kind: settings.store.kind, isDegraded: gate.metrics().degraded },
-    policy: keeper.status(),
+  const ownState = async (most: number): Promise<FrontState> => ({
+    notReady: [
+      ...(front === undefined ? ["The listeners are not open yet."] : []),
+      ...(core.lists.isLoading ? ["The lists are not loaded yet."] : []),
+      ...(front?.notReady() ?? []).map((name) => `No origin of the upstream "${name}" is healthy.`),
+    ],
+    metrics: gate.metrics(),
+    busiest: gate.busiest(most),
   });
+  const state = (most: number): Promise<FrontState> => fronts?.state(most) ?? ownState(most);
+  const status = async (): Promise<ServerStatus> => {
+    const { notReady, metrics } = await state(0);
+    return {
+      isDemo: settings.isDemo,
+      isReady: notReady.length === 0,
+      notReady,
+      isDraining,
+      workers: fronts?.count ?? 1,
+      listeners: { ...(fronts?.urls ?? front?.urls) },
+      store: { kind: settings.store.kind, isDegraded: metrics.degraded },
+      policy: keeper.status(),
+      metrics,
+    };
+  };
   // People are answered first and last: a start and an end can be watched.
   const admin =
-    role === "front" ? undefined : await openBack({ loaded, core, status, fronts, log, registry, closing });
+    role === "front"
+      ? undefined
+      : await openBack({ loaded, core, status, state, fronts, log, registry, closing });
   if (role !== "back")
     front = await openFront({
       settings,
@@ -101,7 +133,7 @@ async function open(loaded: Loaded, options: ServerOptions, closing: Closing): P
     urls: { ...front?.urls, ...(admin !== undefined && { admin }) },
     registry,
     reload: (who) => keeper.reload(who),
-    isReady,
+    state,
     finish: front?.finish ?? (async () => false),
     close() {
       isDraining = true;
@@ -110,10 +142,14 @@ async function open(loaded: Loaded, options: ServerOptions, closing: Closing): P
   };
 }
 
+/** What is known before the admin listener is. */
+type ServerStatus = Omit<ReportedStatus, "startedAt">;
+
 interface BackOptions {
   readonly loaded: Loaded;
   readonly core: Core;
-  readonly status: () => Omit<Status, "startedAt">;
+  readonly status: () => Promise<ServerStatus>;
+  readonly state: (most: number) => Promise<FrontState>;
   readonly fronts: Fronts | undefined;
   readonly log: Log;
   readonly registry: Registry;
@@ -131,7 +167,11 @@ async function openBack(options: BackOptions): Promise<string | undefined> {
   const address = settings.listen.admin;
   if (address === undefined) return undefined;
   const startedAt = Date.now();
-  const status = (): Status => ({ startedAt, ...options.status() });
+  let url = "";
+  const status = async (): Promise<ReportedStatus> => {
+    const { listeners, ...rest } = await options.status();
+    return { startedAt, ...rest, listeners: { ...listeners, admin: url } };
+  };
   const metricsText = fronts && (() => fronts.metricsText(registry));
   const { handle } = adminApi({
     settings,
@@ -142,11 +182,13 @@ async function openBack(options: BackOptions): Promise<string | undefined> {
     registry,
     log,
     status,
+    busiest: async (most) => (await options.state(most)).busiest,
     validate: core.parse,
     ...(metricsText && { metricsText }),
   });
   const { hosts } = settings.admin;
   const listener = await listen({ name: "admin", address, handle, hosts, log });
   closing.add("admin", () => listener.close(settings.drainMs));
-  return listener.url;
+  url = listener.url;
+  return url;
 }

@@ -15,8 +15,7 @@ export interface Settings {
   /** Whose word on the client's address is believed; written as the library's `trustedProxies`. */
   readonly trustedProxies: readonly string[];
   readonly clientIpHeader: string;
-  /** Headers in which trusted proxies say who is logged in. Believed from nobody else. */
-  readonly identify: { readonly user?: string; readonly customer?: string };
+  readonly identify: IdentifySettings;
   readonly identity: IdentityOptions;
   readonly responses: { readonly headers: HeaderForms; readonly status: number };
   readonly store: StoreSettings;
@@ -33,6 +32,15 @@ export interface Settings {
   readonly drainMs: number;
   /** True without a file: a demo upstream and a demo policy. */
   readonly isDemo: boolean;
+}
+
+/** How the proxy knows who sends a request. */
+export interface IdentifySettings {
+  /** Headers in which trusted proxies say who is logged in. Believed from nobody else. */
+  readonly user?: string;
+  readonly customer?: string;
+  /** The name a login claims, whoever says it: a header, or a field of small form and JSON bodies. */
+  readonly account?: string | { readonly field: string };
 }
 
 export type LogLevel = "trace" | "debug" | "info" | "warn" | "error" | "silent";

@@ -92,7 +92,7 @@ export function assembleGate(options: GateOptions, { openStore }: GateDefaults):
         warn({
           code: "TG_DEGRADED",
           message: `The store is out of reach, and decisions are made without it: ${error instanceof Error ? error.message : error}`,
-          help: 'What happens meanwhile is said by onStoreFailure; gate.on("recovered") tells of the end.',
+          help: "What happens meanwhile is said by onStoreFailure. See that the store can be reached; the end is told too.",
         });
         events.emit("degraded", { error });
         options.onDegraded?.(error);

@@ -281,7 +281,7 @@ export function parseLimitList(given: readonly LimitLike[], path: string): Limit
       throw new ConfigError(
         "TG_LIMITS_CLASH",
         `${path}[${i}]`,
-        `another limit counts in the same place (${one.id}).`,
+        "another limit counts in the same place.",
         "Two limits of one kind and window would be one count: keep the smaller.",
       );
     }

@@ -14,6 +14,8 @@ import { whoActs } from "./who.js";
 export interface AdminOptions
   extends Pick<AdminParts, "gate" | "data" | "keeper" | "customers" | "registry" | "log" | "status"> {
   readonly settings: Pick<Settings, "admin">;
+  /** Default the gate's own; with workers, of all together. */
+  readonly busiest?: AdminParts["busiest"];
   /** Default the registry's own; with workers, everybody's. */
   readonly metricsText?: () => Promise<string>;
   /** Throws what is wrong with a policy's text. Default: what the text alone shows. */
@@ -28,18 +30,13 @@ type Env = { Bindings: HttpBindings };
 
 /** What people and their tools ask the server, over HTTP. The table of routes is all there is. */
 export function adminApi(options: AdminOptions): AdminApi {
-  const { settings, gate, registry, status, log } = options;
+  const { settings, gate, registry, log } = options;
   const checkToken = tokenCheck(settings.admin.token);
-  let isLoaded = false;
-  gate.ready.then(
-    () => (isLoaded = true),
-    (error) => log.error({ err: error }, "the lists could not be loaded"),
-  );
   const parts: AdminParts = {
     ...options,
     validate: options.validate ?? parsePolicy,
     metricsText: options.metricsText ?? (() => registry.metrics()),
-    missing: () => missing(isLoaded, status()),
+    busiest: options.busiest ?? gate.busiest,
   };
 
   async function answer(c: Context<Env>, { handle, isOpen }: Route): Promise<Response> {
@@ -101,14 +98,6 @@ const securityHeaders = [
   ["Referrer-Policy", "no-referrer"],
   ["Cross-Origin-Resource-Policy", "same-origin"],
 ] as const;
-
-function missing(isLoaded: boolean, { isReady, isDraining }: ReturnType<AdminParts["status"]>): string[] {
-  return [
-    ...(isLoaded ? [] : ["The lists are not loaded yet."]),
-    ...(isReady ? [] : ["No upstream, or not every worker, can take requests."]),
-    ...(isDraining === true ? ["The server is ending."] : []),
-  ];
-}
 
 function methodsByPath(): Map<string, string> {
   const found = new Map<string, string>();

@@ -17,7 +17,7 @@ export class ApiProblem extends Error {
 }
 
 export function notFound(detail: string, help: string): ApiProblem {
-  return new ApiProblem({ status: 404, code: "TG_NOT_FOUND", detail: `${detail} ${help}`, help });
+  return new ApiProblem({ status: 404, code: "TG_NOT_FOUND", detail, help });
 }
 
 export function badRequest(path: string, detail: string, help: string): ApiProblem {
@@ -25,7 +25,7 @@ export function badRequest(path: string, detail: string, help: string): ApiProbl
     status: 400,
     code: "TG_REQUEST",
     path,
-    detail: `${path}: ${detail} ${help}`,
+    detail: `${path}: ${detail}`,
     help,
   });
 }

@@ -25,13 +25,19 @@ function known(error: TidegateError): ApiProblem {
     {
       status,
       code,
-      detail: error.message.replace(` [${code}]`, ""),
+      detail: detailOf(error),
       help,
       ...(error instanceof ConfigError && { path: error.path }),
       ...(error instanceof ConfigFileError && { problems: error.problems }),
     },
     status === 503 ? { "Retry-After": "1" } : {},
   );
+}
+
+/** Messages end with the help and the code, which the answer has apart. */
+function detailOf({ message, help, code }: TidegateError): string {
+  const said = message.replace(` [${code}]`, "");
+  return help !== "" && said.endsWith(` ${help}`) ? said.slice(0, -help.length - 1) : said;
 }
 
 const statuses: Readonly<Record<string, number>> = {

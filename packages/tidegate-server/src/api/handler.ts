@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Registry } from "prom-client";
-import type { CustomerRecord, Gate } from "tidegate";
+import type { BusyKey, CustomerRecord, Gate, GateMetrics } from "tidegate";
 import type { CustomersStatus } from "../customers/customer-book.js";
 import type { Data, PolicyVersion } from "../data.js";
 import type { Log } from "../log.js";
@@ -15,12 +15,19 @@ export interface AdminParts {
   readonly customers: Customers;
   readonly registry: Registry;
   readonly log: Log;
-  readonly status: () => Status;
+  readonly status: () => ReportedStatus | Promise<ReportedStatus>;
   /** Throws what is wrong with a policy's text. */
   readonly validate: (text: string) => unknown;
   readonly metricsText: () => Promise<string>;
-  /** What keeps the server from being ready. */
-  readonly missing: () => readonly string[];
+  readonly busiest: (most: number) => readonly BusyKey[] | Promise<readonly BusyKey[]>;
+}
+
+/** The status as it is handed in. */
+export interface ReportedStatus extends Status {
+  /** Why it is not ready, in words. */
+  readonly notReady?: readonly string[];
+  /** Default the gate's own; with workers, of all together. */
+  readonly metrics?: GateMetrics;
 }
 
 /** Of the policy's keeper, what is used here. */

@@ -1,5 +1,5 @@
 import { ConfigError, type ListName } from "tidegate";
-import { type PeerTest, peerTest } from "tidegate/http";
+import { canonicalBlock, type PeerTest, peerTest } from "tidegate/http";
 import { ApiProblem } from "./api-problem.js";
 
 const isLoopback = peerTest(["loopback"]);
@@ -11,7 +11,7 @@ export function guardList(list: ListName, address: string, peer: string | undefi
   throw new ApiProblem({
     status: 409,
     code: "TG_GUARD",
-    detail: `${why} Nothing was changed. If it is meant, send {"force": true}.`,
+    detail: `${why} Nothing was changed.`,
     help: 'If it is meant, send {"force": true}.',
   });
 }
@@ -41,9 +41,7 @@ function coverage(address: string): PeerTest | undefined {
 
 /** Larger than what any one operator has. */
 function isWide(address: string): boolean {
-  const prefix = /\/(\d+)$/.exec(address)?.[1];
-  if (prefix === undefined) return false;
-  if (!address.includes(":")) return Number(prefix) < 8;
-  const isMapped = /^(?:::ffff:|64:ff9b::)/i.test(address) && Number(prefix) >= 96;
-  return isMapped ? Number(prefix) < 104 : Number(prefix) < 16;
+  const canonical = canonicalBlock(address) ?? "";
+  const prefix = /\/(\d+)$/.exec(canonical)?.[1];
+  return prefix !== undefined && Number(prefix) < (canonical.includes(":") ? 16 : 8);
 }

@@ -91,6 +91,7 @@ export const limitsBody = z.strictObject({
       z.int({ error: limits }).min(0, { error: limits }),
       { error: limits },
     )
+    .refine((given) => Object.keys(given).length > 0, { error: limits })
     .refine((given) => Object.keys(given).length <= 30, { error: "Give at most 30 windows" })
     .nullable(),
 });

@@ -33,13 +33,14 @@ export interface StatusAnswer extends Status {
   readonly ready: ReadyAnswer;
   readonly data: { readonly kind: string };
   readonly metrics: GateMetrics;
+  /** Only with `customers.source`. */
   readonly customers?: CustomersStatus;
 }
 
 /** GET /v1/policy */
 export interface PolicyAnswer {
   readonly status: PolicyStatus;
-  /** What is in force, with its text; null as long as none is stored. */
+  /** What is in force, with its text; null when it can not be read or is not stored: `status.problem` says why. */
   readonly version: PolicyVersion | null;
 }
 

@@ -23,6 +23,8 @@ export interface Cli {
   /** Exactly this. Whatever a stranger may have written in it has been made printable before. */
   print(text: string): undefined;
   printJson(value: unknown): undefined;
+  /** Something to know beside the answer, on stderr. Like `print` exactly this. */
+  note(text: string): undefined;
   paint(colour: Colour, text: string): string;
   /** Goes on only if a person says yes, or has said so with `--yes`. */
   confirm(question: string): Promise<void>;
@@ -40,7 +42,8 @@ export type Acting = <F extends object, Arguments extends unknown[]>(
   ) => Promise<ExitCode | undefined> | ExitCode | undefined,
 ) => (...given: [...Arguments, unknown, Command]) => Promise<void>;
 
-const adminUrl = "http://127.0.0.1:8088";
+/** Where the admin API is unless told otherwise. */
+export const adminUrl = "http://127.0.0.1:8088";
 
 export function cliOf(io: Io, flags: Flags): Cli {
   const { json = false, yes = false, url, token } = flags;
@@ -59,6 +62,9 @@ export function cliOf(io: Io, flags: Flags): Cli {
     },
     printJson(value) {
       io.stdout.write(`${printableJson(jsonText(withIsoTimes(value)))}\n`);
+    },
+    note(text) {
+      io.stderr.write(`${io.stderr.isTTY ? paint(io)("yellow", text) : text}\n`);
     },
     paint: paint(io),
     async confirm(question) {

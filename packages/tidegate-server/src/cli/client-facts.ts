@@ -20,7 +20,7 @@ function clientFacts(text: string): Facts {
   if (named !== null) return { [named[1] as "customer" | "user" | "account"]: named[2] as string };
   const address = text.replace(/^\[(.*)\]$/, "$1");
   if (isIP(address) !== 0) return { ip: address };
-  if (/^[0-9a-z_-]{8,64}$/i.test(text))
+  if (/^(?=.*\d)[0-9a-z]{1,11}-[0-9a-z]{1,11}$/.test(text))
     throw usageError(
       `${text} looks like a decision's id, and decisions can not be looked up by id yet.`,
       "Give the client instead: an address, customer:<id>, user:<id> or account:<name>.",

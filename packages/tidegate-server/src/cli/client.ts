@@ -37,14 +37,17 @@ export const addClient: Verbs = (program, act) => {
     client
       .command("clear")
       .description(
-        "Forgets what was counted of a client and lifts its holds. Asks first when there are several.",
+        "Forgets what was counted of a client and lifts its holds, in every rule that counts by what is given here. A rule by address and account wants both. Asks first when there are several.",
       )
       .argument("<clients...>", "addresses, customer:<id>, user:<id> or account:<name>"),
   )
     .option("--yes", "do not ask")
     .addHelpText(
       "after",
-      examples("tidegate client clear 203.0.113.7", "tidegate client clear 203.0.113.7 203.0.113.8 --yes"),
+      examples(
+        "tidegate client clear 203.0.113.7 --account eva",
+        "tidegate client clear 203.0.113.7 203.0.113.8 --yes",
+      ),
     )
     .action(
       act(async (cli, flags: RequestFlags & Flags, given: string[]) => {
@@ -88,9 +91,23 @@ function stateOf({ allowed, shadow, heldUntil, at }: Verdict): string {
 }
 
 function clearedText({ client, cleared, unknown }: Cleared & { client: string }): string {
-  const rules = cleared.map(({ rule }) => printable(rule));
-  const forgotten = rules.length === 0 ? "no rule counts by this" : `forgotten by ${rules.join(", ")}`;
-  const rest =
-    unknown.length === 0 ? "" : `; not known by these facts to ${unknown.map(printable).join(", ")}`;
-  return `${printable(client)}: ${forgotten}${rest}.`;
+  const wholly = cleared.filter(({ missing }) => missing === undefined).map(({ rule }) => printable(rule));
+  const partly = cleared.filter(({ missing }) => missing !== undefined);
+  const said = [
+    ...(wholly.length > 0 ? [`forgotten by ${wholly.join(", ")}`] : []),
+    ...partly.map(
+      ({ rule, missing = [] }) =>
+        `by ${printable(rule)} only as far as known: add ${missing.map(flagFor).join(" ")}`,
+    ),
+    ...(cleared.length === 0 ? ["no rule counts by this"] : []),
+    ...(unknown.length > 0 ? [`not known by these facts to ${unknown.map(printable).join(", ")}`] : []),
+  ];
+  return `${printable(client)}: ${said.join("; ")}.`;
+}
+
+/** How a fact that was missing is said on the command line. */
+function flagFor(fact: string): string {
+  const header = /^header:(.*)$/s.exec(fact)?.[1];
+  if (header !== undefined) return `--header "${printable(header)}: <value>"`;
+  return `--${printable(fact)} <${fact === "account" ? "name" : fact === "user" || fact === "customer" ? "id" : printable(fact)}>`;
 }

@@ -4,12 +4,14 @@ import { Argument } from "commander";
 import type { Rendered } from "../edges/render.js";
 import { printable } from "../printable.js";
 import { examples, type Flags, type Verbs, wholeNumber } from "./cli.js";
+import { usageError } from "./exit.js";
 
 interface RenderFlags extends Flags {
   readonly decideUrl: string;
   readonly timeout?: number;
   readonly customerHeader?: string;
   readonly userHeader?: string;
+  readonly cachePath?: string;
   readonly out?: string;
 }
 
@@ -41,6 +43,10 @@ export const addEdge: Verbs = (program, act) => {
       "identify.customer of tidegate.yaml: a client's own is not let through",
     )
     .option("--user-header <name>", "identify.user of tidegate.yaml: a client's own is not let through")
+    .option(
+      "--cache-path <folder>",
+      "nginx-auth: where nginx keeps refusals; the folder above it has to be there (/var/cache/tidegate-nginx)",
+    )
     .option("--out <folder>", "write the files there instead of showing them")
     .addHelpText("after", examples("tidegate edge render nginx-auth --out /etc/nginx/tidegate"))
     .action(
@@ -64,7 +70,12 @@ export const addEdge: Verbs = (program, act) => {
 
 async function rendered(proxy: string, flags: RenderFlags): Promise<Rendered> {
   const { renderCaddy, renderNginxAuth, renderTraefik } = await import("../edges/render.js");
-  const { decideUrl, timeout, customerHeader, userHeader } = flags;
+  const { decideUrl, timeout, customerHeader, userHeader, cachePath } = flags;
+  if (cachePath !== undefined && proxy !== "nginx-auth")
+    throw usageError(
+      `--cache-path says nothing to ${proxy}.`,
+      "Leave it out: nginx-auth alone keeps refusals.",
+    );
   const options = {
     decideUrl,
     ...(timeout !== undefined && { timeoutMs: timeout }),
@@ -74,5 +85,6 @@ async function rendered(proxy: string, flags: RenderFlags): Promise<Rendered> {
     },
   };
   if (proxy === "caddy") return renderCaddy(options);
-  return proxy === "traefik" ? renderTraefik(options) : renderNginxAuth(options);
+  if (proxy === "traefik") return renderTraefik(options);
+  return renderNginxAuth({ ...options, ...(cachePath !== undefined && { cachePath }) });
 }

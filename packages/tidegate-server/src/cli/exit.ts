@@ -5,7 +5,7 @@ export const exit = {
   no: 1,
   usage: 2,
   unreachable: 3,
-  /** The server understood and declined: no token, no such version. */
+  /** The server understood and declined: no token, no such version, most likely a slip. */
   declined: 4,
 } as const;
 

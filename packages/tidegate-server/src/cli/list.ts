@@ -1,5 +1,5 @@
 import { Argument } from "commander";
-import type { ListEntry } from "tidegate";
+import type { Explanation, ListEntry } from "tidegate";
 import type { ListAnswer, ListEntryAnswer, ListRemovedAnswer } from "../api/types.js";
 import { printable } from "../printable.js";
 import { type Cli, examples, type Flags, type Verbs, wholeNumber } from "./cli.js";
@@ -16,32 +16,36 @@ interface AddFlags extends Flags {
   readonly force?: boolean;
 }
 
+const lists = ["safelist", "blocklist"];
+
 export const addList: Verbs = (program, act) => {
   const list = program
     .command("list")
     .summary("who is never counted, and who is always refused")
-    .description("The safelist and the blocklist. A change holds within a second, everywhere.")
+    .description(
+      "The safelist and the blocklist. A change holds within a second, everywhere; behind nginx, which repeats refusals, within six.",
+    )
     .addHelpText("after", examples("tidegate list show"));
 
   list
     .command("show")
     .description("Who stands on the lists, and until when.")
-    .argument("[list]", "safelist or blocklist (both)", listName)
+    .addArgument(new Argument("[list]", "which (both)").choices(lists).argParser(listName))
     .option("--most <count>", "how many of each", wholeNumber(1_000_000), 1000)
     .addHelpText("after", examples("tidegate list show blocklist --json"))
     .action(
       act(async (cli, { most }: Flags & { most: number }, given: string | undefined) => {
-        const names = given === undefined ? ["safelist", "blocklist"] : [given];
-        const lists = await Promise.all(names.map((name) => listOf(cli, name, most)));
-        if (cli.isJson) cli.printJson(given === undefined ? lists : lists[0]);
-        else cli.print(lists.map((list) => listText(cli, list, most)).join("\n"));
+        const names = given === undefined ? lists : [given];
+        const found = await Promise.all(names.map((name) => listOf(cli, name, most)));
+        if (cli.isJson) cli.printJson(given === undefined ? found : found[0]);
+        else cli.print(found.map((list) => listText(cli, list, most)).join("\n"));
       }),
     );
 
   list
     .command("add")
     .description("Puts an address or a block on a list, for a week unless told otherwise.")
-    .addArgument(new Argument("<list>", "safelist or blocklist").argParser(listName))
+    .addArgument(new Argument("<list>", "which").choices(lists).argParser(listName))
     .argument("<address>", "203.0.113.7, 2001:db8::/32")
     .option("--for <duration>", "10m, 6h, 2d (1w)")
     .option("--permanent", "until it is removed")
@@ -59,16 +63,20 @@ export const addList: Verbs = (program, act) => {
           ...(flags.why !== undefined && { why: flags.why }),
           ...(flags.force === true && { force: true }),
         };
-        const { entry } = (await cli.admin().send("PUT", path, body).catch(sayForce)) as ListEntryAnswer;
-        if (cli.isJson) cli.printJson(entry);
-        else cli.print(`${printable(entry.address)} is on the ${name}${untilWords(entry)}.`);
+        const { entry } = (await cli
+          .admin()
+          .send("PUT", path, body)
+          .catch(sayFor(flags.for))) as ListEntryAnswer;
+        if (cli.isJson) return cli.printJson(entry);
+        cli.print(`${printable(entry.address)} is on the ${name}${untilWords(entry)}.`);
+        if (name === "blocklist") await tellOfSafelist(cli, entry.address);
       }),
     );
 
   list
     .command("remove")
     .description("Takes an address or a block off a list. Asks first.")
-    .addArgument(new Argument("<list>", "safelist or blocklist").argParser(listName))
+    .addArgument(new Argument("<list>", "which").choices(lists).argParser(listName))
     .argument("<address>", "as it is listed")
     .option("--yes", "do not ask")
     .addHelpText("after", examples("tidegate list remove blocklist 203.0.113.7 --yes"))
@@ -89,15 +97,28 @@ function listName(text: string): string {
 }
 
 /** A server's word for it is not a shell's. */
-function sayForce(error: unknown): never {
-  if (!(error instanceof CliError) || error.code !== "TG_GUARD") throw error;
-  const { exit: exitCode, message, code } = error;
-  throw new CliError(
-    exitCode,
-    message.replace(/ If it is meant, send .*$/, ""),
-    "If it is meant, add --force.",
-    { code },
-  );
+function sayFor(duration: string | undefined): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof CliError) || error.code !== "TG_DURATION") throw error;
+    throw new CliError(
+      error.exit,
+      `--for ${JSON.stringify(duration)} is not a duration.`,
+      "Write it as 10m, 6h, 2d or 1w, or use --permanent.",
+      { code: error.code },
+    );
+  };
+}
+
+/** Who blocks somebody and sees them pass is to know why. Of a block its first address is looked at. */
+async function tellOfSafelist(cli: Cli, address: string): Promise<void> {
+  const subject = { ip: address.split("/", 1)[0] };
+  const explained = (await cli
+    .admin()
+    .send("POST", "/v1/explain", { subject })
+    .catch(() => undefined)) as Explanation | undefined;
+  if (explained?.reason !== "safelist") return;
+  const entry = printable(explained.listed?.address ?? "it");
+  cli.note(`But ${entry} is on the safelist, and the safelist wins: whoever is on both goes on to pass.`);
 }
 
 async function listOf(cli: Cli, name: string, most: number): Promise<ListAnswer> {

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { ConfigFileError, type ConfigProblem } from "../config/config-file-error.js";
 import { printable, printableLines } from "../printable.js";
 import { type Acting, type Cli, examples, type Flags } from "./cli.js";
-import { type ExitCode, exit } from "./exit.js";
+import { CliError, type ExitCode, exit } from "./exit.js";
 
 export function addPolicyValidate(policy: Command, act: Acting): void {
   policy
@@ -19,11 +19,22 @@ export function addPolicyValidate(policy: Command, act: Acting): void {
         try {
           return valid(cli, file, validateFile(file, cli.io));
         } catch (error) {
-          if (!(error instanceof ConfigFileError) || error.code === "TG_CONFIG_READ") throw error;
+          if (!(error instanceof ConfigFileError)) throw error;
+          if (error.code === "TG_CONFIG_READ") throw unreadable(file, error);
           return invalid(cli, file, error);
         }
       }),
     );
+}
+
+function unreadable(file: string, { problems, code }: ConfigFileError): CliError {
+  const [problem] = problems;
+  return new CliError(
+    exit.usage,
+    `${file}: ${problem?.message ?? "It can not be read."}`,
+    "Name the file to look at, a tidegate.yaml or a policy alone, as it is seen from this folder.",
+    { code },
+  );
 }
 
 function valid(cli: Cli, file: string, warnings: readonly ConfigProblem[]): ExitCode {

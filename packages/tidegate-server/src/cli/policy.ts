@@ -1,10 +1,12 @@
 import type { PolicyAnswer, PolicyVersionAnswer, PolicyVersionLine } from "../api/types.js";
 import type { PolicyVersion } from "../data.js";
+import type { PolicyStatus } from "../policy/policy-status.js";
 import { printable, printableLines } from "../printable.js";
 import { type Cli, examples, type Flags, type Verbs, wholeNumber } from "./cli.js";
 import { CliError, exit } from "./exit.js";
 import { lineDiff } from "./line-diff.js";
 import { pages } from "./pages.js";
+import { policyNotes } from "./policy-notes.js";
 import { addPolicyValidate } from "./policy-validate.js";
 import { query } from "./server-client.js";
 import { table } from "./table.js";
@@ -30,8 +32,9 @@ export const addPolicy: Verbs = (program, act) => {
     .addHelpText("after", examples("tidegate policy show 3 > policy.yaml"))
     .action(
       act(async (cli, _flags: Flags, id: number | undefined) => {
-        const version = await versionOf(cli, id);
+        const { version, status } = await versionOf(cli, id);
         if (cli.isJson) return cli.printJson(version);
+        for (const note of status === undefined ? [] : policyNotes(status)) cli.note(note);
         // Into a file goes the text and nothing else.
         if (!cli.io.stdout.isTTY) return cli.print(version.text);
         cli.print(`${cli.paint("dim", `# ${about(version)}`)}\n${printableLines(version.text)}`);
@@ -52,15 +55,7 @@ export const addPolicy: Verbs = (program, act) => {
         );
         if (cli.isJson) return cli.printJson({ inForce: status.version, versions });
         cli.print(historyTable(versions, status.version));
-        for (const problem of [status.problem, status.file?.problem])
-          if (problem !== undefined) cli.print(cli.paint("yellow", printable(problem)));
-        if (status.file?.state === "behind")
-          cli.print(
-            cli.paint(
-              "yellow",
-              `${printable(status.file.path)} is behind: another policy was put in force since.`,
-            ),
-          );
+        for (const note of policyNotes(status)) cli.note(note);
       }),
     );
 
@@ -72,8 +67,8 @@ export const addPolicy: Verbs = (program, act) => {
     .addHelpText("after", examples("tidegate policy diff 2 5"))
     .action(
       act(async (cli, _flags: Flags, from: number | undefined, to: number | undefined) => {
-        const after = await versionOf(cli, to);
-        const before = await versionOf(cli, from ?? Math.max(1, after.id - 1));
+        const { version: after } = await versionOf(cli, to);
+        const { version: before } = await versionOf(cli, from ?? Math.max(1, after.id - 1));
         const lines = lineDiff(before.text, after.text);
         const isSame = before.text === after.text;
         if (cli.isJson) cli.printJson({ from: before.id, to: after.id, isSame, lines });
@@ -107,15 +102,18 @@ export const addPolicy: Verbs = (program, act) => {
     );
 };
 
-async function versionOf(cli: Cli, id: number | undefined): Promise<PolicyVersion> {
+/** With what there is to say of the one in force, if that is asked for. */
+async function versionOf(
+  cli: Cli,
+  id: number | undefined,
+): Promise<{ version: PolicyVersion; status?: PolicyStatus }> {
   const admin = cli.admin();
-  if (id !== undefined)
-    return ((await admin.get(`/v1/policy/versions/${id}`)) as PolicyVersionAnswer).version;
-  const { version } = (await admin.get("/v1/policy")) as PolicyAnswer;
-  if (version !== null) return version;
+  if (id !== undefined) return (await admin.get(`/v1/policy/versions/${id}`)) as PolicyVersionAnswer;
+  const { version, status } = (await admin.get("/v1/policy")) as PolicyAnswer;
+  if (version !== null) return { version, status };
   throw new CliError(
     exit.no,
-    "No policy is stored yet.",
+    status.problem ?? "No policy is stored yet.",
     "Start the server with a file, or wait until its data can be read.",
   );
 }

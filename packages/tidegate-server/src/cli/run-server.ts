@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Logger } from "pino";
+import { ConfigFileError } from "../config/config-file-error.js";
 import { type Loaded, loadConfig, type Overrides } from "../config/load-config.js";
 import { openLog } from "../observe/open-log.js";
 import { type Server, startServer, type Urls } from "../server.js";
@@ -12,16 +13,27 @@ import { welcome } from "./welcome.js";
 /** Starts what the file and the flags ask for, and runs until told. */
 export async function runServer(flags: StartFlags): Promise<void> {
   const file = flags.config ?? (existsSync(usualFile) ? usualFile : undefined);
-  const loaded = loadConfig({
-    ...(file !== undefined && { file: resolve(file) }),
-    overrides: overridesOf(flags),
-    env: process.env,
-    cwd: process.cwd(),
-  });
+  const loaded = load(file, flags);
   const log = openLog(loaded.settings.logs);
   for (const { code, message, help } of loaded.warnings) log.warn({ code, help }, message);
   if (process.env.TIDEGATE_WORKER !== undefined) return work(loaded, log);
   return loaded.settings.workers > 1 ? lead(loaded, log) : serve(loaded, log);
+}
+
+function load(file: string | undefined, flags: StartFlags): Loaded {
+  try {
+    return loadConfig({
+      ...(file !== undefined && { file: resolve(file) }),
+      overrides: overridesOf(flags),
+      env: process.env,
+      cwd: process.cwd(),
+    });
+  } catch (error) {
+    if (!(error instanceof ConfigFileError)) throw error;
+    const { problems } = error;
+    const isOfFlags = problems.every(({ path }) => path.startsWith("--"));
+    throw isOfFlags ? new ConfigFileError("The command line", problems) : error;
+  }
 }
 
 async function serve(loaded: Loaded, log: Logger): Promise<void> {
@@ -75,7 +87,10 @@ function runUntilTold(log: Logger, server: Server, close: () => Promise<void>): 
       isEnding = true;
       log.info({ signal }, "ending what is under way");
       close().then(
-        () => process.exit(0),
+        () => {
+          log.info("ended");
+          process.exit(0);
+        },
         (error) => {
           log.error({ err: error }, "could not end in order");
           process.exit(1);

@@ -1,5 +1,5 @@
 import { userInfo } from "node:os";
-import { CliError, exit, usageError } from "./exit.js";
+import { CliError, type ExitCode, exit, usageError } from "./exit.js";
 import type { Io } from "./io.js";
 
 /** Asks a listener of the server. Whatever goes wrong is a `CliError` that says what to do. */
@@ -50,7 +50,7 @@ export function serverClient({ url, token, env, flags }: ServerClientOptions): S
     if (status === 401)
       throw new CliError(
         exit.declined,
-        `${base.origin} wants a token.`,
+        token === undefined ? `${base.origin} wants a token.` : `${base.origin} does not take this token.`,
         `Set ${flags.token} to what the server's ${flags.setting} is.`,
         { code: codeOf(said), status },
       );
@@ -116,7 +116,7 @@ function unreachable(origin: string, error: unknown, flag: string): CliError {
 }
 
 function declined(origin: string, status: number, said: unknown, flag: string): CliError {
-  const { title, detail } = (said ?? {}) as { title?: unknown; detail?: unknown };
+  const { title, detail, help } = (said ?? {}) as { title?: unknown; detail?: unknown; help?: unknown };
   if (typeof title !== "string")
     return new CliError(
       exit.declined,
@@ -125,7 +125,22 @@ function declined(origin: string, status: number, said: unknown, flag: string): 
       { status },
     );
   const words = typeof detail === "string" && detail !== "" ? detail : title;
-  return new CliError(exit.declined, words, "", { code: codeOf(said), status });
+  const advice = typeof help === "string" ? inShellWords(help) : "";
+  const code = codeOf(said);
+  return new CliError(exitOf(status, code), words, advice, { code, status });
+}
+
+/** Who names what is not there was understood; whatever else is wrong with a request was written on the command line. */
+function exitOf(status: number, code: string | undefined): ExitCode {
+  return status === 400 && code?.endsWith("_UNKNOWN") !== true ? exit.usage : exit.declined;
+}
+
+/** Advice for those who speak HTTP, for those who type. */
+function inShellWords(help: string): string {
+  return help
+    .replace(/\bGET \/v1\/lists\/(safelist|blocklist)\b/, "`tidegate list show $1`")
+    .replace(/\bGET \/v1\/policy\/versions\b|\bThe history\b/, "`tidegate policy history`")
+    .replace('send {"force": true}', "add --force");
 }
 
 function codeOf(said: unknown): string | undefined {

@@ -18,7 +18,7 @@ export const addTop: Verbs = (program, act) => {
     .command("top")
     .summary("who is busiest now")
     .description(
-      "The busiest clients lately. On a terminal it is drawn again until Ctrl-C; otherwise, with --once and with --json it is shown once.",
+      "The busiest clients lately: a request counts half as much after five minutes, so numbers fade. On a terminal it is drawn again until Ctrl-C; otherwise, with --once and with --json it is shown once.",
     )
     .option("--most <count>", "how many", wholeNumber(1000), 20)
     .option("--every <seconds>", "between two looks", wholeNumber(3600), 2)
@@ -49,16 +49,21 @@ async function watch(cli: Cli, look: () => Promise<BusyKey[]>, everyMs: number):
 
 function topText(busiest: readonly BusyKey[]): string {
   if (busiest.length === 0) return "Nobody came lately.";
-  return table(
+  const rows = table(
     [
       { title: "CLIENT", of: ({ key }) => key },
       {
         title: "REQUESTS",
-        of: ({ count, error }) => (error > 0 ? `${count - error}-${count}` : count),
+        of: ({ count, error }) => between(Math.round(count - error), Math.round(count)),
         isNumber: true,
       },
-      { title: "REFUSED", of: ({ refused }) => refused, isNumber: true },
+      { title: "REFUSED", of: ({ refused }) => Math.round(refused), isNumber: true },
     ],
     busiest,
   );
+  return `${rows}Lately: a request counts half as much after five minutes.\n`;
+}
+
+function between(least: number, most: number): string {
+  return least === most ? `${most}` : `${least}-${most}`;
 }

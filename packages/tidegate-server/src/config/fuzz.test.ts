@@ -11,7 +11,7 @@ upstreams:
     host: api.example.com
     health: { path: /healthz, every: 5s }
 trustedProxies: [10.0.0.0/8, loopback]
-identify: { customer: X-Customer-Id }
+identify: { customer: X-Customer-Id, account: { field: email } }
 store: { kind: redis, url: "\${REDIS_URL:-redis://127.0.0.1}", prefix: tg }
 decide: { peers: [127.0.0.1], token: "\${TOKEN}", canFinish: true }
 failure: { deadline: 100ms, breaker: { failures: 5, pause: 1s } }

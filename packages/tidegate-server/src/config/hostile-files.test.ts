@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ConfigFileError, problemsOf } from "./config-file-error.js";
+import { ConfigFileError, type ConfigProblem, problemsOf } from "./config-file-error.js";
 import { parsePolicy } from "./parse-policy.js";
 import { mostBytes, sourceOf } from "./source.js";
 
@@ -7,14 +7,16 @@ function refusal(act: () => unknown): {
   code: string | undefined;
   message: string;
   line: number | undefined;
+  problems: readonly ConfigProblem[];
 } {
   try {
     act();
   } catch (error) {
     expect(error).toBeInstanceOf(ConfigFileError);
-    const [first] = problemsOf(error);
+    const problems = problemsOf(error);
+    const [first] = problems;
     expect((error as Error).message.length).toBeLessThan(60_000);
-    return { code: first?.code, message: first?.message ?? "", line: first?.line };
+    return { code: first?.code, message: first?.message ?? "", line: first?.line, problems };
   }
   throw new Error("nothing was refused");
 }
@@ -117,6 +119,28 @@ describe("what would surprise is refused", () => {
     );
     expect(Object.keys(policy.tiers ?? {})).toEqual(["hasOwnProperty"]);
     expect(refusal(() => parsePolicy("toString: 1\n")).code).toBe("TG_CONFIG_KEY");
+  });
+
+  it.each([
+    ["rules:\n  - name: a\n   by: ip\n    limits: [1/s]\n", 3],
+    ["rules:\n  - name: a\n    by: ip\n      limits: [1/s]\n", 3],
+    ["rules:\n  - name: a\n    by: ip\n  limits: [1/s]\n", 4],
+    [" mode: enforce\nrules: []\n", 2],
+    ["mode: enforce\n rules: []\n", 1],
+    ["rules:\n  - { name: a }\n - { name: b }\n", 3],
+    ["tiers:\n  free: [1/s]\n pro: [2/s]\n", 3],
+  ])("a slip of the indentation is told as one, and once: %j", (text, line) => {
+    const { problems } = refusal(() => parsePolicy(text));
+    expect(problems).toMatchObject([{ code: "TG_CONFIG_YAML", line }]);
+    expect(problems[0]?.help).toMatch(/^Give everything of one map or list the same indentation/);
+  });
+
+  it.each([
+    ["mode: a: b\n", "Put quotes"],
+    ['mode: "a" b\n', "Put quotes"],
+    ["safelist: [a\nmode: off\n", "Close what was opened"],
+  ])("other slips are not: %j", (text, help) => {
+    expect(refusal(() => parsePolicy(text)).problems[0]?.help).toContain(help);
   });
 
   it("YAML 1.1's words for yes and no are texts", () => {

@@ -5,6 +5,7 @@ import {
   type Limit,
   memoryStore,
   type Policy,
+  type RateText,
   type RuleOptions,
   type Warning,
 } from "tidegate";
@@ -12,6 +13,7 @@ import { memcachedStore } from "tidegate/memcached";
 import { type Path, readPath } from "./path.js";
 import type { LimitReader } from "./read-limits.js";
 import type { ReadPolicy } from "./read-policy.js";
+import { type ToldFact, warnOfUntold } from "./untold-facts.js";
 
 /** Where a policy is to hold. */
 export interface PolicyTerms {
@@ -19,6 +21,8 @@ export interface PolicyTerms {
   readonly canFinish?: boolean;
   readonly identity?: IdentityOptions;
   readonly store?: "memory" | "redis" | "memcached";
+  /** Whom the proxy is not told of: rules in force that count them are warned of. Default none. */
+  readonly untold?: readonly ToldFact[];
 }
 
 /** Further ones are found once these are corrected. */
@@ -43,14 +47,15 @@ export function judgePolicy(
   if (errorOf(policy, terms, (warning) => warnings.push(warning)) === undefined) {
     for (const warning of warnings)
       warn(warning, [...base, ...read.writtenAt(pathOfWarning(warning, policy))]);
+    warnOfUntold(read, base, terms.untold ?? [], { warn });
     return;
   }
   const frame = rightFrame({ ...policy, rules: [] }, terms, told);
   const right: number[] = [];
   for (const [i, rule] of policy.rules.entries()) {
-    const error = i < mostRulesApart ? errorOf({ ...frame, rules: [rule] }, terms) : undefined;
-    if (error === undefined) right.push(i);
-    else told(["rules", i, ...belowRule(error, rule)], error);
+    const wrong = i < mostRulesApart ? wrongWith(rule, frame, terms) : [];
+    if (wrong.length === 0) right.push(i);
+    for (const { below, error } of wrong) told(["rules", i, ...below], error);
   }
   judgeTogether(frame, right, policy, terms, told);
 }
@@ -148,6 +153,31 @@ function refuseLimits({ rules, tiers = {} }: Policy, { store }: PolicyTerms, tol
     }
   }
   void memcached.close?.();
+}
+
+interface Wrong {
+  readonly below: Path;
+  readonly error: ConfigError;
+}
+
+/** All that is wrong with one rule: a faulty limit is told and left out, so that the next says what is wrong with it. */
+function wrongWith(rule: RuleOptions, frame: Policy, terms: PolicyTerms): Wrong[] {
+  const found: Wrong[] = [];
+  let rest = rule;
+  let places = Array.isArray(rule.limits) ? [...rule.limits.keys()] : [];
+  for (let round = 0; round < mostRounds; round++) {
+    const error = errorOf({ ...frame, rules: [rest] }, terms);
+    if (error === undefined) break;
+    const [option, at, ...below] = belowRule(error, rest);
+    const isLimit = option === "limits" && typeof at === "number" && places.length > 0;
+    const path = isLimit ? [option, places[at] as number, ...below] : belowRule(error, rest);
+    found.push({ below: path, error });
+    // Of two that clash either may be the wrong one.
+    if (!isLimit || places.length === 1 || error.code === "TG_LIMITS_CLASH") break;
+    places = places.filter((_, i) => i !== at);
+    rest = { ...rest, limits: (rest.limits as readonly (Limit | RateText)[]).filter((_, i) => i !== at) };
+  }
+  return found;
 }
 
 /** An error of a rule judged alone names it `rules[0]`, or only what a limit of it can not take. */

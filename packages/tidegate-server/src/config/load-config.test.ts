@@ -169,7 +169,7 @@ policy: { rules: [{ name: r, by: ip, limits: 1 per second }] }
 
 ${join(folder, "tidegate.yaml")}:4:35 policy.rules[0].limits[0]
   "5 pr 1m" is not a rate.
-  Write a text such as "100 per hour", "300 per 5m" or "10/day": a number, "per" or "/", and second, minute, hour, day, week or a duration in ms, s, m, h, d, w. [TG_RATE]
+  Write a text such as "100 per hour", "300 per 5m", "300 per 5 minutes" or "10/day": a number, "per" or "/", and second, minute, hour, day, week, so many of these, or a duration in ms, s, m, h, d, w. [TG_RATE]
      4 |     - { name: a, by: ip, limits: [5 pr 1m] }
        |                                   ^`);
     expect(error.code).toBe("TG_RATE");
@@ -235,6 +235,10 @@ policy:
     ["trustedProxies: 10.0.0.1", "trustedProxies", "Write a list"],
     ["clientIpHeader: 'a b'", "clientIpHeader", "Give one name"],
     ["identify: { user: 'a b' }", "identify.user", "X-User-Id"],
+    ["identify: { account: 'a b' }", "identify.account", "{ field: email }"],
+    ["identify: { account: [email] }", "identify.account", "{ field: email }"],
+    ["identify: { account: { field: '' } }", "identify.account.field", "e.g. email"],
+    ["identify: { account: { feild: email } }", "identify.account.feild", "Did you mean field?"],
     ["decide: { peers: [everyone] }", "decide.peers[0]", "Name your own proxies"],
     ["admin: { hosts: ['http://x'] }", "admin.hosts[0]", "without scheme"],
     ["responses: { headers: draft-99 }", "responses.headers", "draft-11"],
@@ -292,6 +296,43 @@ policy:
       ["TG_LOG_LARGE", 6, "policy.rules[1].limits"],
       ["TG_STRANGERS_FREE", 5, "policy.rules[0]"],
     ]);
+  });
+});
+
+describe("who sends a request", () => {
+  const login = "policy: { rules: [{ login: { only: POST /login } }] }\n";
+
+  it.each([
+    ["{ field: Email }", { field: "Email" }],
+    ["X-Login-Name", "x-login-name"],
+  ])("an account is named by %s, which nobody has to be trusted for", (text, account) => {
+    const { settings, warnings } = load(`${app}identify: { account: ${text} }\n${login}`);
+    expect(settings.identify).toEqual({ account });
+    expect(warnings).toEqual([]);
+  });
+
+  it("a login whose account nobody names is warned of once, with its line and what to write", () => {
+    const { warnings } = load(`${app}policy:\n  rules:\n    - login: { only: POST /login }\n`);
+    expect(warnings).toMatchObject([{ code: "TG_IDENTIFY_MISSING", line: 4, path: "policy.rules[0].login" }]);
+    expect(warnings[0]?.message).toContain("basic auth");
+    expect(warnings[0]?.help).toContain("identify: { account: { field: email } }");
+  });
+
+  it.each(["user", "customer", "account"])("so is a rule by a %s of whom nothing tells", (fact) => {
+    const rules = `[{ name: all, by: ip, limits: [1/s] }, { name: a, by: [ip, ${fact}], limits: [1/s] }]`;
+    expect(load(`${app}policy: { rules: ${rules} }\n`).warnings).toMatchObject([
+      { code: "TG_IDENTIFY_MISSING", line: 2, path: "policy.rules[1]" },
+    ]);
+  });
+
+  it.each([
+    `listen: { proxy: false }\n${login}`,
+    `${app}policy: { mode: shadow, rules: [{ login: {} }] }\n`,
+    `${app}policy: { mode: off, rules: [{ login: {} }] }\n`,
+    `${app}policy: { rules: [{ name: a, by: [ip, user], mode: shadow, limits: [1/s] }] }\n`,
+    `${app}policy: { rules: [{ name: a, by: [ip, path], limits: [1/s] }] }\n`,
+  ])("but nothing that refuses nobody at the proxy: %j", (text) => {
+    expect(load(text).warnings.filter(({ code }) => code === "TG_IDENTIFY_MISSING")).toEqual([]);
   });
 });
 

@@ -15,6 +15,7 @@ import { fileShape } from "./settings-shape.js";
 import { unknownKeys } from "./shape-problems.js";
 import { readSource, type Source, sourceOf } from "./source.js";
 import { readTree, type Tree } from "./tree.js";
+import type { ToldFact } from "./untold-facts.js";
 
 export type { Overrides } from "./overrides.js";
 
@@ -116,10 +117,17 @@ function readOwnPolicy(
       canFinish: !hasSilentCallers(settings),
       identity: settings.identity,
       store: settings.store.kind,
+      untold: untoldTo(settings),
     },
     problems,
     onWarning: (warning) => warnings.push(warning),
   });
+}
+
+/** Whom the proxy does not know, for want of being told where to look. */
+function untoldTo({ listen, identify }: Settings): readonly ToldFact[] {
+  if (listen.proxy === undefined) return [];
+  return (["account", "customer", "user"] as const).filter((fact) => identify[fact] === undefined);
 }
 
 function elsewhere(key: string): string | undefined {

@@ -125,6 +125,17 @@ blocklist: [203.0.113.7]
   });
 });
 
+describe("a rule", () => {
+  it("with several wrong limits is told all of them", () => {
+    const text = "rules:\n  - { name: a, by: ip, limits: [1 pr s, 5 per 10 minutes, often, 0.5 per 0s] }\n";
+    expect(problems(text).map(({ code, path }) => [code, path])).toEqual([
+      ["TG_RATE", "rules[0].limits[0]"],
+      ["TG_RATE", "rules[0].limits[2]"],
+      ["TG_RATE", "rules[0].limits[3]"],
+    ]);
+  });
+});
+
 describe("what the library objects to is found at its line and column", () => {
   const rule = (text: string) => `rules:\n  - { name: ok, by: ip, limits: [1/s] }\n  - ${text}\n`;
 

@@ -13,7 +13,7 @@ const limitShape = map({
     align: z
       .enum(["epoch", "first-hit"])
       .optional()
-      .meta({ description: "When windows begin. Default epoch." }),
+      .meta({ description: "When windows begin: epoch (for all at once) or first-hit. Default epoch." }),
     offset: z
       .union([duration(), z.literal(0)], { error: "Write a duration, or 0." })
       .optional()
@@ -25,7 +25,10 @@ const limitShape = map({
   slidingLog: map({
     limit: most,
     window: windowOf(),
-    encoding: z.enum(["sorted-set", "list"]).optional().meta({ description: "How Redis keeps it." }),
+    encoding: z
+      .enum(["sorted-set", "list"])
+      .optional()
+      .meta({ description: "How Redis keeps it: sorted-set or list. Default sorted-set." }),
   })
     .optional()
     .meta({ description: "Exact: never more in any window. Keeps every request." }),
@@ -110,11 +113,10 @@ const ruleShape = map({
   mode: z
     .enum(["enforce", "shadow", "off"])
     .optional()
-    .meta({ description: "shadow judges and reports without refusing. Default enforce." }),
-  count: z
-    .enum(["all", "failures", "successes"])
-    .optional()
-    .meta({ description: "Which answers count. Default all." }),
+    .meta({ description: "enforce, shadow (judges and reports without refusing) or off. Default enforce." }),
+  count: z.enum(["all", "failures", "successes"]).optional().meta({
+    description: "Which answers count: all, failures (a status of 400 or more) or successes. Default all.",
+  }),
   hold: map({
     after: z.number().optional().meta({ description: "Refusals that make an offence. Default 1." }),
     within: duration().optional().meta({ description: "Default the rule's longest window." }),
@@ -132,7 +134,7 @@ const ruleShape = map({
   action: z
     .enum(["refuse", "delay"])
     .optional()
-    .meta({ description: "delay keeps a request waiting instead. Default refuse." }),
+    .meta({ description: "refuse, or delay, which keeps a request waiting instead. Default refuse." }),
   maxDelay: duration().optional().meta({ description: "The longest a delayed request waits. Default 10s." }),
   clearOnSuccess: z
     .boolean()
@@ -148,7 +150,7 @@ const ruleShape = map({
   onStoreFailure: z
     .enum(["local", "allow", "deny"])
     .optional()
-    .meta({ description: "For this rule, instead of failure.onStoreFailure." }),
+    .meta({ description: "local, allow or deny: for this rule, instead of failure.onStoreFailure." }),
   edges: z
     .union([z.boolean(), z.array(z.string())], { error: "Write true, false or a list of edges." })
     .optional()
@@ -176,10 +178,10 @@ const addresses = z.array(z.string({ error: "Write an address or a block, e.g. 1
 
 /** A policy as a file writes it. Whether its numbers and names make sense is the library's to say. */
 export const policyShape = map({
-  mode: z
-    .enum(["enforce", "shadow", "off"])
-    .optional()
-    .meta({ description: "off lets everything pass, shadow judges without refusing. Default enforce." }),
+  mode: z.enum(["enforce", "shadow", "off"]).optional().meta({
+    description:
+      "enforce, shadow (judges and reports without refusing) or off (lets everything pass). Default enforce.",
+  }),
   rules: z
     .array(z.union([ruleShape, loginShape], { error: "Write a rule: { name, by, limits }." }), {
       error: "Write a list of rules: - { name: req/ip, by: ip, limits: [100 per minute] }.",

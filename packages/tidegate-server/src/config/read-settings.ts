@@ -2,10 +2,11 @@ import { resolve } from "node:path";
 import { type IdentityOptions, type RateText, tokenBucket } from "tidegate";
 import { clientResolver, type HeaderForms, limitHeaders, peerTest } from "tidegate/http";
 import type { ControlSettings, ListenSettings, ProxySettings, Settings, TrackSettings } from "../settings.js";
-import { parseHeaderName, parseHost, parseListen } from "./addresses.js";
+import { parseHost, parseListen } from "./addresses.js";
 import type { FileReader } from "./file-reader.js";
 import { type Path, readPath } from "./path.js";
 import { readCustomers } from "./read-customers.js";
+import { readIdentify } from "./read-identify.js";
 import { readStore } from "./read-store.js";
 import { readToken } from "./read-token.js";
 import { readUpstreams } from "./read-upstreams.js";
@@ -101,30 +102,6 @@ function readHosts(hosts: readonly string[], path: Path, reader: FileReader): st
     });
     return [];
   });
-}
-
-function readIdentify(trustedProxies: readonly string[], reader: FileReader): Settings["identify"] {
-  const given = reader.section("identify");
-  const read: { user?: string; customer?: string } = {};
-  for (const fact of ["user", "customer"] as const) {
-    const text = given[fact];
-    if (text === undefined) continue;
-    const name = parseHeaderName(text);
-    if (name === undefined)
-      reader.refuse(["identify", fact], {
-        is: "is not the name of a header.",
-        help: "Write one such as X-User-Id.",
-      });
-    else read[fact] = name;
-  }
-  if (Object.keys(read).length > 0 && trustedProxies.length === 0 && reader.isSound("trustedProxies")) {
-    reader.warn(["identify"], {
-      code: "TG_IDENTIFY_UNTRUSTED",
-      message: "These headers are believed from trusted proxies only, and no proxy is trusted.",
-      help: "Name the proxy that sets them in trustedProxies, or drop identify.",
-    });
-  }
-  return read;
 }
 
 function readIdentity(reader: FileReader): IdentityOptions {

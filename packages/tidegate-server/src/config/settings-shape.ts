@@ -7,6 +7,12 @@ const addressHelp =
 const hostsHelp = "Write names without scheme or port, e.g. [tidegate.internal].";
 const proxiesHelp = "Write a list of addresses, blocks or words, e.g. [10.0.0.0/8, loopback].";
 const headerHelp = "Write the name of a header, e.g. X-User-Id.";
+const accountHelp = "Write the name of a header, or the field of the login form: { field: email }.";
+const fieldName = z
+  .string({ error: "Write the name of the field, e.g. email." })
+  .min(1)
+  .max(128)
+  .meta({ description: "Of form and JSON bodies of at most 16 kB; in JSON at the top." });
 const secretHelp = `Write a text, best one of the environment: "\${NAME}".`;
 const urlHelp = "Write an origin, e.g. http://127.0.0.1:3000.";
 
@@ -20,7 +26,7 @@ const listen = section(
   {
     proxy: address(8080).meta({ description: "Where clients come in. Needs upstreams." }),
     admin: address(8088).meta({
-      description: "Admin API, dashboard, metrics, health. Other than loopback it needs admin.token.",
+      description: "Admin API, metrics, health. Other than loopback it needs admin.token.",
     }),
     decide: address(8090).meta({
       description: "Decision service and forward-auth. Other than loopback it needs decide.token.",
@@ -38,7 +44,9 @@ const health = map({
 }).meta({ description: "Asks each origin how it is. Without it all count as healthy." });
 
 const upstream = map({
-  name: z.string().optional().meta({ description: "For logs and metrics. Default: its host and path." }),
+  name: z.string().optional().meta({
+    description: "For logs and metrics. Default: its host and path, or default where it has neither.",
+  }),
   url: z.string({ error: urlHelp }).optional().meta({ description: "The app's origin, without a path." }),
   urls: texts(urlHelp)
     .optional()
@@ -151,13 +159,22 @@ export const sections = {
     .meta({ description: "The one header trusted proxies name the client in." }),
   identify: section(
     {
-      user: z.string({ error: headerHelp }).optional().meta({ description: "Header that names the user." }),
-      customer: z
+      user: z
         .string({ error: headerHelp })
         .optional()
-        .meta({ description: "Header that names the customer." }),
+        .meta({ description: "Header in which trusted proxies name the user; taken off others' requests." }),
+      customer: z.string({ error: headerHelp }).optional().meta({
+        description: "Header in which trusted proxies name the customer; taken off others' requests.",
+      }),
+      account: z
+        .union([z.string(), map({ field: fieldName })], { error: accountHelp })
+        .optional()
+        .meta({
+          description:
+            "The name a login claims, whoever sends it: a header, or { field: email } for a field of the body.",
+        }),
     },
-    "Headers in which trusted proxies say who is logged in. Believed from nobody else.",
+    "How the proxy knows who sends a request, for rules by user, customer and account.",
   ),
   identity: section(
     {
@@ -170,10 +187,9 @@ export const sections = {
         })
         .optional()
         .meta({ description: "What network means, for IPv4 and IPv6; the library's default is [24, 48]." }),
-      fingerprint: z
-        .enum(["sha256", "seed"])
-        .optional()
-        .meta({ description: "How standard and broad are written; the library's default is sha256." }),
+      fingerprint: z.enum(["sha256", "seed"]).optional().meta({
+        description: "How standard and broad are written: sha256 or seed; the library's default is sha256.",
+      }),
     },
     "How addresses and fingerprints become keys.",
   ),
@@ -199,10 +215,9 @@ export const sections = {
         },
         "When a failing store is left alone.",
       ),
-      onStoreFailure: z
-        .enum(["local", "allow", "deny"])
-        .default("local")
-        .meta({ description: "Meanwhile: count in this process, let everyone in, or no one." }),
+      onStoreFailure: z.enum(["local", "allow", "deny"]).default("local").meta({
+        description: "Meanwhile: local counts in this process, allow lets everyone in, deny no one.",
+      }),
     },
     "What happens when the store is out of reach.",
   ),
@@ -308,10 +323,9 @@ export const sections = {
   ),
   logs: section(
     {
-      level: z
-        .enum(["trace", "debug", "info", "warn", "error", "silent"])
-        .default("info")
-        .meta({ description: "The least that is logged." }),
+      level: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info").meta({
+        description: "The least that is logged: trace, debug, info, warn, error, or silent for nothing.",
+      }),
     },
     "Structured logs.",
   ),

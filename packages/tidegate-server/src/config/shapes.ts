@@ -36,7 +36,7 @@ const rateHelp = "Write a rate such as 100 per hour, 300 per 5m or 10/day.";
 export function rate() {
   return z.string({ error: rateHelp }).meta({
     pattern:
-      "^\\d+(\\.\\d+)?( per |/)(\\d+(\\.\\d+)?(ms|s|m|h|d|w)|ms|s|m|h|d|w|second|minute|hour|day|week)$",
+      "^\\d+(\\.\\d+)?( per |/)(\\d+(\\.\\d+)?((ms|s|m|h|d|w)| (second|minute|hour|day|week)s?)|ms|s|m|h|d|w|second|minute|hour|day|week)$",
     examples: ["100 per hour", "300 per 5m", "10/day"],
   });
 }

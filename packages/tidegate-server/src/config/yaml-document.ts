@@ -32,11 +32,25 @@ export function yamlDocument(source: Source, problems: ProblemList): YamlDocumen
       return undefined;
     }
     document = next;
-    for (const error of tellingOf(next.errors)) problems.addAt(error.pos[0], wordsOf(error));
+    tellErrors(next.errors, source, problems);
     if (next.directives.yaml.explicit === true && next.directives.yaml.version !== "1.2")
       problems.addAt(0, otherVersion);
   }
   return problems.isEmpty ? document : undefined;
+}
+
+function tellErrors(errors: readonly YAMLParseError[], { text }: Source, problems: ProblemList): void {
+  const [first] = errors;
+  if (first !== undefined && isIndentation(first, errors, text))
+    problems.addAt(textFrom(first.pos[0], text), wrongIndentation);
+  else for (const error of tellingOf(errors)) problems.addAt(error.pos[0], wordsOf(error));
+}
+
+/** Where the text of a line begins, not its blanks. */
+function textFrom(offset: number, text: string): number {
+  let at = offset;
+  while (text[at] === " ") at++;
+  return at;
 }
 
 function tokensOf({ text }: Source, problems: ProblemList) {
@@ -83,12 +97,29 @@ function tellingOf(errors: readonly YAMLParseError[]): YAMLParseError[] {
   return errors.filter(({ code }, i) => i === 0 || code !== "UNEXPECTED_TOKEN").slice(0, 3);
 }
 
+/** Most slips are of the indentation, and a parser that goes on by what it sees blames something else for them. */
+function isIndentation(error: YAMLParseError, others: readonly YAMLParseError[], text: string): boolean {
+  const { code, message, pos } = error;
+  if (/^Sequence item without - indicator|^A block sequence may not/.test(message)) return true;
+  if (code === "BLOCK_AS_IMPLICIT_KEY")
+    return others.some((other) => other.code === "MULTILINE_IMPLICIT_KEY" && other.pos[0] === pos[0]);
+  const line = text.slice(text.lastIndexOf("\n", pos[0] - 1) + 1, pos[0]);
+  return code === "UNEXPECTED_TOKEN" && pos[0] > line.length && line.trim() === "";
+}
+
+const wrongIndentation: Words = {
+  code: "TG_CONFIG_YAML",
+  message: "This is not YAML: the indentation of this line, or of the next, does not fit those around it.",
+  help: 'Give everything of one map or list the same indentation, with spaces, and what is within it two more. If it is right, put quotes around a text that has ": " in it.',
+};
+
 function wordsOf({ code, message }: YAMLParseError): Words {
+  const isOpen = message.startsWith("Flow ") && message.includes("end with a");
   return {
     code: "TG_CONFIG_YAML",
     message: `This is not YAML: ${printable(withoutQuote(message)).slice(0, 200)}.`,
     help:
-      helps[code] ??
+      helps[isOpen ? "MISSING_CHAR" : code] ??
       "Quotes around a text, two spaces for each step in, and a blank after a colon help most often.",
   };
 }
@@ -108,7 +139,7 @@ const helps: Partial<Record<YAMLParseError["code"], string>> = {
   NON_STRING_KEY: "The name of a setting is a plain text.",
   UNEXPECTED_TOKEN:
     "Put quotes around a text with characters that mean something in YAML: * & ! @ ` % # : { } [ ].",
-  BAD_SCALAR_START: "Put quotes around a text that begins with @ or `.",
+  BAD_SCALAR_START: "Put quotes around a text that begins with @, ` or %.",
   MULTILINE_IMPLICIT_KEY: "The name of a setting stands on one line, with a colon and a blank behind it.",
   TAG_RESOLVE_FAILED: "Tags are not read: drop it, and put quotes around a text.",
 };

@@ -21,10 +21,10 @@ export interface CustomerWrite {
 }
 
 export interface CustomersStatus {
-  /** Undefined: customers live here only. */
+  /** Undefined: customers live here only, and nothing is pulled. */
   readonly source?: "sql" | "http";
-  /** How many customers the last whole pull brought. */
-  readonly customers: number;
+  /** How many customers the last whole pull brought; others may be on record here. */
+  readonly pulled: number;
   /** Milliseconds since the epoch; undefined before the first whole pull. */
   readonly pulledAt?: number;
   /** Why the last round did not succeed. What is known stays in force. */

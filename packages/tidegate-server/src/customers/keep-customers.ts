@@ -36,7 +36,7 @@ export async function keepCustomers(options: KeepCustomersOptions): Promise<Cust
   let known: ReadonlySet<string> = new Set();
   let status: CustomersStatus = {
     source: source.kind,
-    customers: 0,
+    pulled: 0,
     rejectedRows: 0,
     unknownTiers: 0,
     pending: 0,
@@ -56,7 +56,7 @@ export async function keepCustomers(options: KeepCustomersOptions): Promise<Cust
       hasTier,
       signal,
     });
-    const { ids, isCut, changed, removed, rejected, rejectedWhy, unknownTiers } = pulled;
+    const { ids, isCut, changed, removed, rejected, rejectedWhy, unknownTiers, unknownTier } = pulled;
     if (isCut) log.warn({ taken: ids.size }, "the customers' source has more rows than are taken");
     const isEmptied = ids.size === 0 && known.size > 0;
     if (isEmptied)
@@ -66,11 +66,16 @@ export async function keepCustomers(options: KeepCustomersOptions): Promise<Cust
         { rejected, reason: rejectedWhy },
         "rows of the customers' source say nothing and are left out",
       );
+    if (unknownTiers > 0 && unknownTiers !== status.unknownTiers)
+      log.warn(
+        { customers: unknownTiers, tier: unknownTier },
+        "customers are in tiers the policy does not have: they get the default tier",
+      );
     if (changed + removed > 0) log.info({ customers: ids.size, changed, removed }, "customers pulled");
     if (!isEmptied) known = ids;
     const { failure, ...rest } = status;
     if (failure !== undefined) log.info({ customers: ids.size }, "customers are pulled again");
-    status = { ...rest, customers: ids.size, pulledAt: Date.now(), rejectedRows: rejected, unknownTiers };
+    status = { ...rest, pulled: ids.size, pulledAt: Date.now(), rejectedRows: rejected, unknownTiers };
   }
 
   async function guardedRound(): Promise<void> {
@@ -144,7 +149,7 @@ function validateTier(tier: string, tiers: readonly string[]): void {
   if (tiers.includes(tier)) return;
   throw new ConfigError(
     "TG_TIER_UNKNOWN",
-    "customers.setTier",
+    "tier",
     `there is no tier ${JSON.stringify(String(tier).slice(0, 60))}.`,
     tiers.length === 0 ? "Name tiers in the policy first." : `Known: ${tiers.join(", ")}.`,
   );

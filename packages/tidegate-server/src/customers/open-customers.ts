@@ -21,7 +21,7 @@ export async function openCustomers({
 }
 
 function bookOf({ customers }: KeepCustomersOptions["gate"]): CustomerBook {
-  const status: CustomersStatus = { customers: 0, rejectedRows: 0, unknownTiers: 0, pending: 0 };
+  const status: CustomersStatus = { pulled: 0, rejectedRows: 0, unknownTiers: 0, pending: 0 };
   return {
     get: (id) => customers.get(id),
     async setTier(id, tier) {

@@ -28,6 +28,8 @@ export interface Pulled {
   /** Of the first that was rejected. */
   readonly rejectedWhy?: string;
   readonly unknownTiers: number;
+  /** The first of them. */
+  readonly unknownTier?: string;
 }
 
 /** One more is not taken: it is reported. */
@@ -44,6 +46,7 @@ export async function pull(options: PullOptions): Promise<Pulled> {
   const ids = new Set<string>();
   let [rows, changed, removed, rejected, unknownTiers] = [0, 0, 0, 0, 0];
   let rejectedWhy: string | undefined;
+  let unknownTier: string | undefined;
   let isCut = false;
 
   function take(row: unknown): SourceCustomer[] {
@@ -57,7 +60,10 @@ export async function pull(options: PullOptions): Promise<Pulled> {
       return [];
     }
     ids.add(customer.id);
-    if (customer.tier !== undefined && !hasTier(customer.tier)) unknownTiers++;
+    if (customer.tier !== undefined && !hasTier(customer.tier)) {
+      unknownTiers++;
+      unknownTier ??= customer.tier;
+    }
     return [customer];
   }
 
@@ -110,6 +116,7 @@ export async function pull(options: PullOptions): Promise<Pulled> {
     rejected,
     unknownTiers,
     ...(rejectedWhy !== undefined && { rejectedWhy }),
+    ...(unknownTier !== undefined && { unknownTier }),
   };
 }
 

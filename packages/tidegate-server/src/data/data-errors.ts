@@ -4,7 +4,7 @@ export function lockedError(dir: string): TidegateError {
   return new TidegateError(
     "TG_DATA_LOCKED",
     `The data directory ${dir} is in use by another process.`,
-    "Stop that one, or give this one a directory of its own (data: in tidegate.yaml); several processes share their data in Redis (store: redis).",
+    "Stop that one, or give this one a directory of its own with --data (data: in tidegate.yaml); several processes share their data in Redis (--redis, or store: redis).",
   );
 }
 
@@ -12,7 +12,7 @@ export function directoryError(dir: string, cause: unknown): TidegateError {
   return new TidegateError(
     "TG_DATA_DIR",
     `The data directory ${dir} can not be used: ${reasonOf(cause)}.`,
-    "It has to be a directory in which this user may create and write files; name another one with data: in tidegate.yaml.",
+    "It has to be a directory in which this user may create and write files; name another one with --data (data: in tidegate.yaml).",
     { cause },
   );
 }

@@ -2,6 +2,7 @@ import type { Directory } from "tidegate";
 import type { RedisClient } from "tidegate/redis";
 import type { Data } from "../data.js";
 import { commandsOf } from "./redis/commands.js";
+import { reachableDirectory } from "./redis/reachable-directory.js";
 import { redisAudit } from "./redis/redis-audit.js";
 import { redisPending } from "./redis/redis-pending.js";
 import { redisPolicies } from "./redis/redis-policies.js";
@@ -23,14 +24,8 @@ export interface RedisDataOptions {
 
 /** Data in Redis, beside the counts, for any number of processes. Opening it asks Redis nothing: it may be out of reach for now. */
 export async function openRedisData(options: RedisDataOptions): Promise<Data> {
-  const {
-    client,
-    prefix,
-    directory,
-    mostAudit = 100_000,
-    clock: now = Date.now,
-    onError = () => {},
-  } = options;
+  const { client, prefix, mostAudit = 100_000, clock: now = Date.now, onError = () => {} } = options;
+  const directory = reachableDirectory(options.directory);
   const send = commandsOf(client);
   const policies = redisPolicies({ send, prefix, now, onError });
   return {

@@ -1,14 +1,17 @@
 import { type AskOptions, parseAsk, type Rendered, wrong } from "./rendered.js";
 
 export interface NginxAuthOptions extends AskOptions {
-  /** Where nginx keeps refusals, so that it repeats them by itself. Default `/var/cache/nginx/tidegate`. */
+  /**
+   * Where nginx keeps refusals, so that it repeats them by itself. nginx makes the last folder, its parent has to be there. Default
+   * `/var/cache/tidegate-nginx`.
+   */
   readonly cachePath?: string;
 }
 
 /** Three files: for the `http` block, for a `server` block, and for each `location` to be guarded. */
 export function renderNginxAuth(options: NginxAuthOptions): Rendered {
   const { scheme, authority, timeoutMs, identify } = parseAsk(options);
-  const { cachePath = "/var/cache/nginx/tidegate" } = options;
+  const { cachePath = "/var/cache/tidegate-nginx" } = options;
   if (!/^\/[\w./-]{1,200}$/.test(cachePath) || cachePath.includes(".."))
     throw wrong("cachePath", "Write an absolute path of letters, digits, dots, dashes and slashes.");
   const connectMs = Math.max(1, Math.ceil(timeoutMs / 2));

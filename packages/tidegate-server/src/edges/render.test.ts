@@ -53,6 +53,12 @@ describe("further values", () => {
       expect(() => renderNginxAuth({ decideUrl: "http://a:1", cachePath })).toThrow(/TG_RENDER/);
   });
 
+  it("nginx keeps refusals where it can make the folder on any system, unless told where", () => {
+    const http = (options: object) => renderNginxAuth({ decideUrl: "http://a:1", ...options }).files[0]?.text;
+    expect(http({})).toMatch(/^proxy_cache_path \/var\/cache\/[\w-]+ levels/m);
+    expect(http({ cachePath: "/srv/refusals" })).toContain("proxy_cache_path /srv/refusals levels");
+  });
+
   it("a time-out is a whole number of milliseconds", () => {
     for (const timeoutMs of [0, -1, 1.5, Number.NaN, "5s;" as unknown as number])
       expect(() => renderCaddy({ decideUrl: "http://a:1", timeoutMs })).toThrow(/TG_RENDER/);

@@ -109,7 +109,7 @@ describe("an address", () => {
       message: expect.stringContaining(
         `The decide listener can not take 127.0.0.1:${port}: somebody listens there already.`,
       ),
-      help: expect.stringContaining("listen.decide"),
+      help: expect.stringContaining("--decide (listen.decide in tidegate.yaml)"),
     });
   });
 

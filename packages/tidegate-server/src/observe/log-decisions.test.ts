@@ -45,12 +45,23 @@ describe("decisions in the log", () => {
       msg: "refused",
       decision: id,
       reason: "over-limit",
+      rule: "req/ip",
+      key: "203.0.113.7",
       limit: "req/ip/3600",
       client: "203.0.113.7",
       path: "/a",
       retryAfterMs: expect.any(Number),
     });
     expect(JSON.stringify(lines)).not.toContain("hush");
+  });
+
+  it("name the key, the customer and the user of whoever was refused by another rule than the address's", async () => {
+    const gate = gateWith({ rules: [{ name: "customers", by: "customer", limits: ["1 per hour"] }] });
+    const { lines, log } = logged();
+    const stop = logDecisions(gate, log);
+    for (let i = 0; i < 2; i++) await gate.decide({ ...request(), customer: "42", user: "eva" });
+    stop();
+    expect(lines).toMatchObject([{ rule: "customers", key: "42", customer: "42", user: "eva" }]);
   });
 
   it("of a flood tell the first few and the number of the others", async () => {
@@ -90,6 +101,7 @@ describe("decisions in the log", () => {
     expect(lines.find(({ msg }) => msg === "held")).toMatchObject({
       level: "info",
       rule: "req/ip",
+      key: "203.0.113.7",
       client: "203.0.113.7",
       until: expect.stringMatching(/Z$/),
     });

@@ -32,7 +32,12 @@ export function logDecisions(gate: Gate, log: Log, options: LogDecisionsOptions 
       {
         decision: id,
         reason,
-        ...(verdict && { limit: verdict.name, retryAfterMs: finite(verdict.retryAfterMs) }),
+        ...(verdict && {
+          rule: verdict.rule,
+          key: verdict.key,
+          limit: verdict.name,
+          retryAfterMs: finite(verdict.retryAfterMs),
+        }),
         ...(listed && { listed: listed.address }),
         ...requestOf(subject),
       },
@@ -40,9 +45,9 @@ export function logDecisions(gate: Gate, log: Log, options: LogDecisionsOptions 
     );
   }
 
-  function held({ rule, until, subject }: GateEvents["held"]): void {
+  function held({ rule, key, until, subject }: GateEvents["held"]): void {
     if (!holds.take(rule)) return;
-    log.info({ rule, until: timeText(until), ...requestOf(subject) }, "held");
+    log.info({ rule, key, until: timeText(until), ...requestOf(subject) }, "held");
   }
 
   const stops = [
@@ -61,8 +66,15 @@ export function logDecisions(gate: Gate, log: Log, options: LogDecisionsOptions 
 }
 
 /** Queries are left out: they carry secrets. */
-function requestOf({ ip, method, host, path }: Subject): Record<string, unknown> {
-  return { client: ip, method, host, path: path.split("?", 1)[0] };
+function requestOf({ ip, method, host, path, customer, user }: Subject): Record<string, unknown> {
+  return {
+    client: ip,
+    ...(customer !== undefined && { customer }),
+    ...(user !== undefined && { user }),
+    method,
+    host,
+    path: path.split("?", 1)[0],
+  };
 }
 
 function finite(ms: number): number | null {

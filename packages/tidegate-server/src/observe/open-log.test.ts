@@ -209,6 +209,20 @@ describe("on a terminal", () => {
     );
   });
 
+  it("what is wrong in a file follows, a line each, and no stack", () => {
+    const problems = [
+      { code: "TG_BY", line: 4, column: 7, path: "rules[0].by", message: "Odd.", help: "Write ip." },
+      { code: "TG_X", path: "", message: `Two\n${hostile}` },
+      "three",
+    ];
+    const text = bare(human({ problems, file: "a.yaml" }));
+    expect(text).toMatch(
+      /problems=3 file=a\.yaml\n {4}line 4:7 rules\[0\]\.by: Odd\. Write ip\. \[TG_BY\]\n {4}Two/,
+    );
+    expect(text.split("\n")).toHaveLength(5);
+    expect(text.replaceAll("\n", "")).not.toMatch(dangerous);
+  });
+
   it("an error's stack follows, line by line", () => {
     const text = bare(human({ err: new Error("broken") }));
     expect(text).toMatch(/err="broken"\n {4}at /);

@@ -3,7 +3,7 @@ import type { AuditLog, PolicyVersion, PolicyVersions } from "../data.js";
 import type { Log } from "../log.js";
 import { inTurn } from "./in-turn.js";
 import { policyBeginning } from "./policy-beginning.js";
-import { isUnreachable, nothingBefore } from "./policy-errors.js";
+import { faultOf, isUnreachable, nothingBefore } from "./policy-errors.js";
 import { type PolicyFileOptions, policyFile } from "./policy-file.js";
 import { policyHistory } from "./policy-history.js";
 import { policyInForce } from "./policy-in-force.js";
@@ -81,8 +81,12 @@ export async function keepPolicy(options: KeepPolicyOptions): Promise<PolicyKeep
     if (file === undefined) log.warn("there is no policy file to read again");
     try {
       await beginning.takeInFile(by);
+      beginning.tellIfBehind();
     } catch (error) {
-      log.error({ err: error, file: file?.path }, "the policy file is refused; the policy in force stays");
+      log.error(
+        { ...faultOf(error), file: file?.path },
+        "the policy file is refused; the policy in force stays",
+      );
       if (isUnreachable(error)) tryAgainLater(by);
     }
   }
@@ -93,7 +97,7 @@ export async function keepPolicy(options: KeepPolicyOptions): Promise<PolicyKeep
       tryingAgain = undefined;
       turn(() => (inForce.isStored ? beginning.takeInFile(by) : beginning.begin())).catch((error) => {
         if (isUnreachable(error)) tryAgainLater(by);
-        else log.error({ err: error }, "the policy at hand goes on to rule");
+        else log.error(faultOf(error), "the policy at hand goes on to rule");
       });
     }, tryAgainMs).unref();
   }

@@ -1,7 +1,7 @@
 import type { Policy } from "tidegate";
 import { type PolicyVersion, type PolicyVersions, policyDigest } from "../data.js";
 import type { Log } from "../log.js";
-import { isUnreachable, reasonOf, unusableError } from "./policy-errors.js";
+import { faultOf, isUnreachable, reasonOf, unusableError } from "./policy-errors.js";
 import type { PolicyFile } from "./policy-file.js";
 import type { PolicyHistory } from "./policy-history.js";
 import type { PolicyInForce } from "./policy-in-force.js";
@@ -25,6 +25,8 @@ export interface PolicyBeginning {
   beginWithout(error: unknown): void;
   /** A bad file throws; a good one that was taken in before changes nothing. */
   takeInFile(who: string): Promise<void>;
+  /** Whoever reads the file is to know that it does not rule. */
+  tellIfBehind(): void;
 }
 
 export function policyBeginning(options: PolicyBeginningOptions): PolicyBeginning {
@@ -32,15 +34,27 @@ export function policyBeginning(options: PolicyBeginningOptions): PolicyBeginnin
 
   async function takeInFile(who: string): Promise<void> {
     if (file === undefined) return;
+    const wasRefused = file.isRefused;
     const { text, digest, policy } = file.read();
     try {
       const isTakenIn = async (): Promise<boolean> => (await policies.newestFrom("file"))?.digest === digest;
       const version = await history.addUnless(isTakenIn, { text, who, source: "file" });
       if (version !== undefined) inForce.put(version, policy);
+      if (wasRefused) log.info({ file: file.path }, "the policy file can be used again");
     } catch (error) {
       file.failed(error);
       throw error;
     }
+  }
+
+  function tellIfBehind(): void {
+    const { version } = inForce;
+    if (version === undefined || file?.status(version.digest).state !== "behind") return;
+    const { id, who, source } = version;
+    log.warn(
+      { file: file.path, version: id, who, source },
+      "the policy file is behind: it was taken in before, and another policy was put in force since; change the file and it is taken in again",
+    );
   }
 
   /** Answers what is wrong with the file, if something is. */
@@ -72,6 +86,7 @@ export function policyBeginning(options: PolicyBeginningOptions): PolicyBeginnin
 
   return {
     takeInFile,
+    tellIfBehind,
     async begin() {
       const refused = await tryFile();
       if (inForce.isStored) return;
@@ -79,12 +94,14 @@ export function policyBeginning(options: PolicyBeginningOptions): PolicyBeginnin
       if (refused !== undefined) {
         if (newest === undefined) throw refused.error;
         log.error(
-          { err: refused.error, file: file?.path },
+          { ...faultOf(refused.error), file: file?.path },
           "the policy file is refused; the newest version rules",
         );
       }
-      if (newest !== undefined) beginWith(newest);
-      else if (demoText !== undefined) await beginWithDemo(demoText);
+      if (newest !== undefined) {
+        beginWith(newest);
+        tellIfBehind();
+      } else if (demoText !== undefined) await beginWithDemo(demoText);
       else inForce.lags("No policy version is stored yet.");
     },
     beginWithout(error) {

@@ -1,4 +1,4 @@
-import { TidegateError } from "tidegate";
+import { ConfigError, TidegateError } from "tidegate";
 
 export function conflictError(newest: number | undefined, after: number | undefined): TidegateError {
   const is = newest === undefined ? "there is none" : `version ${newest} is the newest`;
@@ -38,6 +38,21 @@ export function unusableError(id: number, cause: unknown): TidegateError {
     "Write a policy that can into the file: a changed file is taken in at the start, before anything else.",
     { cause },
   );
+}
+
+/** For the log. Where a person's text is to blame it says which places of it; a stack would only be in the way. */
+export function faultOf(error: unknown): Readonly<Record<string, unknown>> {
+  const problems = problemsOf(error);
+  if (problems !== undefined) return { problems };
+  if (!(error instanceof ConfigError)) return { err: error };
+  const { code, path } = error;
+  return { problems: [{ code, path, message: error.message }] };
+}
+
+/** Line by line, if it is such an error. */
+export function problemsOf(error: unknown): readonly unknown[] | undefined {
+  const isList = error instanceof Error && "problems" in error && Array.isArray(error.problems);
+  return isList ? (error.problems as readonly unknown[]) : undefined;
 }
 
 export function reasonOf(error: unknown): string {

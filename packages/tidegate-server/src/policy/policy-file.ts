@@ -1,6 +1,6 @@
 import type { Policy } from "tidegate";
 import { policyDigest } from "../data.js";
-import { reasonOf } from "./policy-errors.js";
+import { problemsOf, reasonOf } from "./policy-errors.js";
 import type { PolicyFileStatus } from "./policy-status.js";
 
 export interface PolicyFileOptions {
@@ -18,6 +18,8 @@ export interface ReadPolicy {
 /** The file as last read, good or bad. */
 export interface PolicyFile {
   readonly path: string;
+  /** When last read it could not be used, or not be taken in. */
+  readonly isRefused: boolean;
   /** Throws what is wrong with it, and remembers. */
   read(): ReadPolicy;
   /** It is good, and could not be taken in all the same. */
@@ -36,6 +38,9 @@ export function policyFile(file: PolicyFileOptions, parse: (text: string) => Pol
 
   return {
     path,
+    get isRefused() {
+      return problem !== undefined;
+    },
     failed: fails,
     read() {
       try {
@@ -52,12 +57,8 @@ export function policyFile(file: PolicyFileOptions, parse: (text: string) => Pol
     status(digestInForce) {
       if (problem === undefined) return { path, state: digest === digestInForce ? "in force" : "behind" };
       const { error } = problem;
-      return { path, state: "refused", problem: reasonOf(error), ...problemsOf(error) };
+      const problems = problemsOf(error);
+      return { path, state: "refused", problem: reasonOf(error), ...(problems && { problems }) };
     },
   };
-}
-
-function problemsOf(error: unknown): { readonly problems?: readonly unknown[] } {
-  const isList = error instanceof Error && "problems" in error && Array.isArray(error.problems);
-  return isList ? { problems: error.problems as readonly unknown[] } : {};
 }

@@ -1,7 +1,7 @@
 import type { Policy } from "tidegate";
 import type { PolicyVersion } from "../data.js";
 import type { Log } from "../log.js";
-import { reasonOf } from "./policy-errors.js";
+import { faultOf, reasonOf } from "./policy-errors.js";
 
 export interface PolicyInForceOptions {
   readonly parse: (text: string) => Policy;
@@ -43,7 +43,10 @@ export function policyInForce({ parse, apply, log }: PolicyInForceOptions): Poli
         apply(policy ?? parse(version.text), version);
       } catch (error) {
         problem = `Version ${id} can not be put in force: ${reasonOf(error)}`;
-        log.error({ err: error, version: id }, "a policy version can not be put in force; the old one stays");
+        log.error(
+          { ...faultOf(error), version: id },
+          "a policy version can not be put in force; the old one stays",
+        );
         throw error;
       }
       current = version;

@@ -2,10 +2,12 @@ import type { IncomingMessage } from "node:http";
 import type { Client, Dispatcher } from "undici";
 import type { Log } from "../log.js";
 import { sendProblem } from "../problem.js";
+import type { Guest } from "./guest.js";
 import type { Errand, Origin } from "./origin.js";
 import { problems } from "./problems.js";
 import type { ProxyResponse } from "./proxy-response.js";
-import { dropRest, outgrown, RequestBody } from "./request-body.js";
+import { ReaderWatch } from "./reader-watch.js";
+import { dropRest, outgrown, RequestBody, tooSlow } from "./request-body.js";
 import type { RequestHead } from "./request-head.js";
 import { responseHead } from "./response-head.js";
 import type { Tally } from "./traffic-meters.js";
@@ -18,7 +20,7 @@ export interface Passage {
   readonly tally: Tally;
   readonly log: Log;
   readonly maxBodyBytes: number | undefined;
-  /** How long a client may leave its answer unread. */
+  /** How long a client may leave its answer unread, or its request unsent. */
   readonly idleTimeoutMs: number;
   readonly isListed: boolean;
   readonly onGivenWay: (name: string) => void;
@@ -34,7 +36,9 @@ const safe = new Set(["GET", "HEAD", "OPTIONS"]);
  */
 export class Exchange implements Errand {
   sending: Dispatcher.DispatchOptions;
+  readonly clientKey: string;
   client: Client | undefined;
+  guest: Guest | undefined;
   readonly #passage: Passage;
   readonly #req: IncomingMessage;
   readonly #res: ProxyResponse;
@@ -48,7 +52,7 @@ export class Exchange implements Errand {
   #isAnswered = false;
   #isOver = false;
   #isGone = false;
-  #isPaused = false;
+  #reader: ReaderWatch | undefined;
   #abort: ((error?: Error) => void) | undefined;
   #resume: (() => void) | undefined;
   /** The answer's head, until something of its body is there, or a turn has passed. */
@@ -58,7 +62,14 @@ export class Exchange implements Errand {
   /** The whole body, if it came with the head. */
   #whole: Buffer | undefined;
 
-  constructor(passage: Passage, req: IncomingMessage, res: ProxyResponse, head: RequestHead) {
+  constructor(
+    passage: Passage,
+    req: IncomingMessage,
+    res: ProxyResponse,
+    head: RequestHead,
+    clientKey: string,
+  ) {
+    this.clientKey = clientKey;
     this.#passage = passage;
     this.#req = req;
     this.#res = res;
@@ -83,7 +94,10 @@ export class Exchange implements Errand {
       return;
     }
     const isHere = this.#req.readableLength === this.#bodyLength;
-    this.sending.body = isHere ? this.#req.read() : new RequestBody(this.#req, this.#passage.maxBodyBytes);
+    const { maxBodyBytes, idleTimeoutMs } = this.#passage;
+    this.sending.body = isHere
+      ? this.#req.read()
+      : new RequestBody({ req: this.#req, most: maxBodyBytes, idleTimeoutMs });
     this.#ask(this.#passage.upstream.pick());
   }
 
@@ -130,7 +144,7 @@ export class Exchange implements Errand {
     this.begin();
     this.#over(this.#status);
     this.#res.end(this.#whole);
-    if (this.#res.writableLength > 0) this.#expectReader();
+    if (this.#res.writableLength > 0) this.#watch().expect();
     if (this.sending.body !== null) dropRest(this.#req);
   }
 
@@ -146,9 +160,10 @@ export class Exchange implements Errand {
       this.onComplete();
       return;
     }
-    if (code === outgrown) {
-      this.#over(problems.large.status);
-      sendProblem(this.#res, problems.large);
+    if (code === outgrown || code === tooSlow) {
+      const problem = code === outgrown ? problems.large : problems.slowBody;
+      this.#over(problem.status);
+      sendProblem(this.#res, problem, code === tooSlow ? { Connection: "close" } : {});
       dropRest(this.#req);
       return;
     }
@@ -201,8 +216,7 @@ export class Exchange implements Errand {
     this.#isConnected = false;
     this.#abort = undefined;
     const tried = this.#origin as Origin;
-    tried.release(this.client as Client);
-    this.client = undefined;
+    tried.release(this);
     this.#ask(this.#passage.upstream.pick(tried));
   }
 
@@ -216,19 +230,15 @@ export class Exchange implements Errand {
   }
 
   #pause(): void {
-    if (!this.#isPaused) {
-      this.#isPaused = true;
-      this.#res.on("drain", () => {
-        this.#res.socket?.setTimeout(0);
-        this.#resume?.();
-      });
-    }
-    this.#expectReader();
+    const isFirst = this.#reader === undefined;
+    // The watch hears of it first: going on may mean to wait again.
+    this.#watch().expect();
+    if (isFirst) this.#res.on("drain", () => this.#resume?.());
   }
 
-  /** A client that leaves its answer unread is cut off; one whose answer waits behind another's (pipelined) has no socket yet. */
-  #expectReader(): void {
-    this.#res.socket?.setTimeout(this.#passage.idleTimeoutMs);
+  #watch(): ReaderWatch {
+    this.#reader ??= new ReaderWatch(this.#res, this.#passage.idleTimeoutMs);
+    return this.#reader;
   }
 
   #clientLeft(): void {
@@ -242,8 +252,7 @@ export class Exchange implements Errand {
   #over(status: number | undefined): void {
     this.#isOver = true;
     this.#passage.tally.ended(status, performance.now() - this.#startedAt);
-    if (this.client !== undefined) this.#origin?.release(this.client);
-    this.client = undefined;
+    if (this.client !== undefined) this.#origin?.release(this);
   }
 }
 

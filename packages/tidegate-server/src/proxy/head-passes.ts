@@ -11,7 +11,7 @@ type Pass = (head: RequestHead) => Problem | undefined;
 const mostLines = 1000;
 const originForm = /^\/[!-"$-~\x80-\xff]*$/;
 const absoluteForm = /^https?:\/\/([^/?]*)([!-"$-~\x80-\xff]*)$/i;
-const hostForm = /^(?:[\w.~-]{1,255}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i;
+const hostForm = /^(?=.{1,261}$)(?:[\w~-]+(?:\.[\w~-]+)*\.?|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i;
 
 /** In this order: what makes the framing doubtful comes first, and what is told upstream last. */
 export function headPasses(): Pass {
@@ -67,10 +67,8 @@ function readTarget(head: RequestHead): Problem | undefined {
   const [, authority, path] = absoluteForm.exec(target) ?? [];
   if (authority === undefined || path === undefined) return problems.target;
   head.path = path.startsWith("/") ? path : `/${path}`;
-  if (head.hostCount === 0) {
-    head.host = authority;
-    head.hostCount = 1;
-  }
+  // HTTP/1.0 may leave Host out, but then the gate has judged a request for no host.
+  if (head.hostCount === 0) return problems.host;
   return authority.toLowerCase() === head.host.toLowerCase() ? undefined : problems.hostsDiffer;
 }
 

@@ -12,7 +12,10 @@ export type HeaderKind =
   | "x-forwarded-proto"
   | "forwarded"
   | "identity"
-  | "proxy-only";
+  /** Of use only from a trusted proxy. */
+  | "proxy-only"
+  /** Another spelling of one of these, which many apps read as the same (`X_Customer_Id`). Nobody means well with it. */
+  | "look-alike";
 
 /**
  * Headers for the next hop only. `expect` is among them because the proxy itself asks for the body, and `upgrade` because
@@ -51,6 +54,7 @@ export function headerKinds({ clientIpHeader, identity }: KindOptions): (name: s
   const remembered = new Map<string, HeaderKind>();
   const identities = new Set(identity.map((name) => name.toLowerCase()));
   const proxyOnly = new Set(["x-real-ip", clientIpHeader.toLowerCase()]);
+  const believed = new Set([...identities, ...proxyOnly, ...known.keys()].map(asRead));
 
   function findOut(name: string): HeaderKind {
     const lower = name.toLowerCase();
@@ -58,10 +62,9 @@ export function headerKinds({ clientIpHeader, identity }: KindOptions): (name: s
     if (usual !== undefined) return usual;
     if (lower.startsWith("proxy-")) return "hop";
     if (identities.has(lower)) return "identity";
-    // Many apps read `X_Customer_Id` and `X-Customer-Id` under one name.
-    const read = lower.replaceAll("_", "-");
-    const isBelieved = identities.has(read) || proxyOnly.has(read) || known.has(read);
-    return isBelieved || read.startsWith("x-forwarded-") ? "proxy-only" : "plain";
+    if (proxyOnly.has(lower) || lower.startsWith("x-forwarded-")) return "proxy-only";
+    const read = asRead(lower);
+    return believed.has(read) || read.startsWith("x-forwarded-") ? "look-alike" : "plain";
   }
 
   return (name) => {
@@ -72,4 +75,8 @@ export function headerKinds({ clientIpHeader, identity }: KindOptions): (name: s
     }
     return kind;
   };
+}
+
+function asRead(lower: string): string {
+  return lower.replaceAll("_", "-");
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerOptions, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Registry } from "prom-client";
 import type { Gate, Subject } from "tidegate";
@@ -7,6 +8,7 @@ import { tidegate } from "tidegate/node";
 import type { Log } from "../log.js";
 import { type Problem, sendProblem } from "../problem.js";
 import type { Settings } from "../settings.js";
+import { clientKey } from "./client-key.js";
 import { Exchange, type Passage } from "./exchange.js";
 import { headPasses } from "./head-passes.js";
 import { headerKinds } from "./header-kinds.js";
@@ -22,6 +24,7 @@ import { serverOptions } from "./server-options.js";
 import { tracking } from "./tracking.js";
 import { trafficMeters } from "./traffic-meters.js";
 import { answerOn, closeSoon, openTunnel } from "./tunnel.js";
+import { tunnelPlaces } from "./tunnel-places.js";
 import { Upstream } from "./upstream.js";
 
 export interface ProxyOptions {
@@ -49,13 +52,15 @@ export interface Proxy {
 /** Opens the proxy: the gate in front, upstreams behind. */
 export function openProxy({ settings, gate, log, registry, track }: ProxyOptions): Proxy {
   const { proxy, responses, trustedProxies, clientIpHeader, identify } = settings;
-  const { user, customer, account } = identify;
-  const identity = [user, customer].filter((name) => name !== undefined);
+  const identity = [identify.user, identify.customer].filter((name) => name !== undefined);
   const peerOf = peerBook(trustedProxies);
   const kindOf = headerKinds({ clientIpHeader, identity });
   const check = headPasses();
   const meter = trafficMeters(registry);
-  const tracks = tracking({ track, clientOf: clientResolver({ trustedProxies, clientIpHeader }), log });
+  const clientOf = clientResolver({ trustedProxies, clientIpHeader });
+  const keyOf = clientKey(clientOf);
+  const takePlace = tunnelPlaces();
+  const tracks = tracking({ track, clientOf, log });
   const upstreams = settings.upstreams.map((each) => new Upstream(each, proxy));
   const passages = new Map(upstreams.map((upstream) => [upstream, passageTo(upstream)]));
   const upstreamFor = routes(upstreams);
@@ -101,15 +106,21 @@ export function openProxy({ settings, gate, log, registry, track }: ProxyOptions
     if (!(res instanceof ProxyResponse))
       throw new TypeError("Make the server with the proxy's serverOptions.");
     tracks?.expect(req, res);
-    // Node drops the body of a refused request only where nobody has looked at it.
-    if (typeof account === "object") res.once("finish", () => req.resume());
     pass(req, res);
   }
 
   function forward(req: IncomingMessage, res: ProxyResponse): void {
-    const head = readHead(req, peerOf(req.socket), kindOf);
-    const problem = check(head);
+    // Behind another on its connection: what is before it may be in doubt, or the last that is answered there.
+    if (res.socket === null) {
+      res.once("socket", () => process.nextTick(forward, req, res));
+      return;
+    }
+    const peer = peerOf(req.socket);
+    if (res.destroyed || peer.isDoubted) return;
+    const head = readHead(req, peer, kindOf);
+    const problem = check(head) ?? (head.hasBody && isUpgrade(req) ? problems.upgradeBody : undefined);
     if (problem !== undefined) {
+      peer.isDoubted = true;
       sendProblem(res, problem, problemHeaders(problem));
       return;
     }
@@ -122,7 +133,7 @@ export function openProxy({ settings, gate, log, registry, track }: ProxyOptions
     else if (head.contentLength > (proxy.maxBodyBytes ?? Number.POSITIVE_INFINITY)) {
       sendProblem(res, problems.large);
     } else {
-      new Exchange(passage, req, res, head).start();
+      new Exchange(passage, req, res, head, keyOf(req, peer)).start();
       return;
     }
     if (head.hasBody) dropRest(req);
@@ -135,6 +146,11 @@ export function openProxy({ settings, gate, log, registry, track }: ProxyOptions
 
   /** Only WebSockets are passed through. Whoever offers another protocol is answered in this one. */
   function upgrade(req: IncomingMessage, socket: Duplex, first: Buffer): void {
+    if (isAnswering(req.socket) || peerOf(req.socket).isDoubted) {
+      socket.on("error", () => socket.destroy());
+      req.socket.destroySoon();
+      return;
+    }
     tunnels.add(socket);
     socket.once("close", () => tunnels.delete(socket));
     socket.once("finish", () => closeSoon(socket));
@@ -149,7 +165,8 @@ export function openProxy({ settings, gate, log, registry, track }: ProxyOptions
   }
 
   function tunnel(req: IncomingMessage, socket: Duplex, first: Buffer): void {
-    const head = readHead(req, peerOf(req.socket), kindOf);
+    const peer = peerOf(req.socket);
+    const head = readHead(req, peer, kindOf);
     const problem = check(head) ?? (head.hasBody ? problems.upgradeBody : undefined);
     const passage = problem === undefined ? passageFor(head) : undefined;
     if (passage === undefined) {
@@ -158,7 +175,18 @@ export function openProxy({ settings, gate, log, registry, track }: ProxyOptions
       return;
     }
     const { upstream, tally, onBegun } = passage;
-    openTunnel({ req, socket, first, head, upstream, tally, settings: proxy, onBegun });
+    openTunnel({
+      req,
+      socket,
+      first,
+      head,
+      upstream,
+      tally,
+      settings: proxy,
+      clientKey: keyOf(req, peer),
+      takePlace,
+      onBegun,
+    });
   }
 
   async function close(): Promise<void> {
@@ -175,6 +203,16 @@ export function openProxy({ settings, gate, log, registry, track }: ProxyOptions
     notReady: () => upstreams.filter(({ isReady }) => !isReady).map(({ name }) => name),
     close,
   };
+}
+
+/** Whether Node still owes an answer on it. Nobody sends an upgrade behind another request but to confuse. */
+function isAnswering(socket: Socket & { _httpMessage?: unknown }): boolean {
+  return Boolean(socket._httpMessage);
+}
+
+/** Node reads nothing behind the head of such a request: its body would be waited for in vain. */
+function isUpgrade(req: IncomingMessage & { upgrade?: boolean }): boolean {
+  return req.upgrade === true;
 }
 
 const allowed = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";

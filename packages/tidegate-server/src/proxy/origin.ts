@@ -2,11 +2,16 @@ import type { EventEmitter } from "node:events";
 import { isIP } from "node:net";
 import { buildConnector, Client, type Dispatcher } from "undici";
 import type { ProxySettings } from "../settings.js";
+import { Guest, shareOf } from "./guest.js";
 import { busy, type UpstreamError, waitedTooLong } from "./upstream-error.js";
 
 /** A request that is to be sent to an origin. */
 export interface Errand extends Dispatcher.DispatchHandler {
   readonly sending: Dispatcher.DispatchOptions;
+  /** Who wants it, as shares are counted. */
+  readonly clientKey: string;
+  /** Set by the origin, from `send` to `release`. */
+  guest: Guest | undefined;
   /** The connection it is on, to be given back by `release`. */
   client: Client | undefined;
   /** It was not sent, and never will be. */
@@ -20,7 +25,8 @@ const restMs = 2000;
 
 /**
  * One server of an upstream, and the connections kept to it: each carries one request at a time, the one used last is used
- * next, and what finds none free waits in line.
+ * next, and what finds none free waits in line. A client has a share of connections and places in line; what it wants beyond
+ * that waits behind, and joins the line when something of its own is over.
  */
 export class Origin {
   readonly url: URL;
@@ -35,7 +41,13 @@ export class Origin {
   readonly #connect: buildConnector.connector;
   readonly #clients: Client[] = [];
   readonly #idle: Client[] = [];
-  readonly #waiting = new Map<Errand, number>();
+  readonly #share: number;
+  readonly #guests = new Map<string, Guest>();
+  /** Until when each waits. */
+  readonly #line = new Map<Errand, number>();
+  readonly #behind = new Map<Errand, number>();
+  /** Connections in use, those of upgrades not yet answered included. */
+  #used = 0;
   #restsUntil = 0;
   #sweeper: NodeJS.Timeout | undefined;
 
@@ -43,6 +55,7 @@ export class Origin {
     this.url = new URL(url);
     this.#isTls = this.url.protocol === "https:";
     this.#settings = settings;
+    this.#share = shareOf(settings.connections);
     const connect = buildConnector({ timeout: settings.connectTimeoutMs, allowH2: false });
     // undici would name the client's Host to the origin's TLS, and believe a certificate for it.
     this.#connect = (options, done) => connect({ ...options, servername: this.servername }, done);
@@ -67,55 +80,123 @@ export class Origin {
 
   /** Sends an errand, now or when a connection is free. It comes back with `release`. */
   send(errand: Errand): void {
-    const client = this.#idle.pop() ?? this.#open();
-    if (client !== undefined) {
-      this.load++;
-      this.#dispatch(errand, client);
+    const guest = this.#guests.get(errand.clientKey) ?? new Guest(errand.clientKey);
+    if (guest.taken >= this.#share) {
+      this.#putBehind(errand, guest);
       return;
     }
-    if (this.#waiting.size >= this.#settings.connections * mostWaitingPerConnection) {
+    const isFree = this.#used < this.#settings.connections;
+    if (!isFree && this.#line.size >= this.#settings.connections * mostWaitingPerConnection) {
       errand.onTurnedAway(busy);
       return;
     }
     this.load++;
-    this.#waiting.set(errand, Date.now() + this.#settings.responseTimeoutMs);
-    this.#sweeper ??= setInterval(() => this.#sweep(), 500).unref();
+    errand.guest = guest;
+    this.#enter(guest);
+    if (isFree) this.#dispatch(errand);
+    else this.#wait(this.#line, errand);
   }
 
   /** The errand is over. Its connection takes the next one. */
-  release(client: Client): void {
+  release(errand: Errand): void {
     this.load--;
-    for (const [errand] of this.#waiting) {
-      this.#waiting.delete(errand);
-      this.#dispatch(errand, client);
-      return;
-    }
-    this.#idle.push(client);
+    this.#idle.push(errand.client as Client);
+    errand.client = undefined;
+    this.#leave(errand.guest as Guest);
+    this.#freed();
   }
 
   /** Takes an errand out of the line. False: it is not there. */
   forget(errand: Errand): boolean {
-    if (!this.#waiting.delete(errand)) return false;
+    const guest = errand.guest as Guest;
+    if (this.#behind.delete(errand)) guest.back?.delete(errand);
+    else if (this.#line.delete(errand)) this.#leave(guest);
+    else return false;
     this.load--;
     return true;
   }
 
+  /** A connection for an upgrade, which does not wait for one. Answers how to give it back. */
+  admit(clientKey: string): (() => void) | undefined {
+    const guest = this.#guests.get(clientKey) ?? new Guest(clientKey);
+    if (this.#used >= this.#settings.connections || guest.taken >= this.#share) return undefined;
+    this.load++;
+    this.#used++;
+    this.#enter(guest);
+    return () => {
+      this.load--;
+      this.#leave(guest);
+      this.#freed();
+    };
+  }
+
   async close(): Promise<void> {
     clearInterval(this.#sweeper);
-    for (const errand of [...this.#waiting.keys()]) this.#turnAway(errand);
+    for (const errand of [...this.#behind.keys(), ...this.#line.keys()]) this.#turnAway(errand);
     await Promise.all(this.#clients.map((client) => client.destroy()));
   }
 
-  #dispatch(errand: Errand, client: Client): void {
+  #enter(guest: Guest): void {
+    if (guest.taken++ === 0) this.#guests.set(guest.address, guest);
+  }
+
+  /** What it left is its own next one's, at the end of the line. */
+  #leave(guest: Guest): void {
+    guest.taken--;
+    if (guest.back !== undefined) {
+      for (const errand of guest.back) {
+        guest.back.delete(errand);
+        this.#line.set(errand, this.#behind.get(errand) as number);
+        this.#behind.delete(errand);
+        guest.taken++;
+        return;
+      }
+    }
+    if (guest.taken === 0) this.#guests.delete(guest.address);
+  }
+
+  #putBehind(errand: Errand, guest: Guest): void {
+    guest.back ??= new Set();
+    const { connections } = this.#settings;
+    const isFull =
+      guest.back.size >= this.#share * mostWaitingPerConnection ||
+      this.#behind.size >= connections * mostWaitingPerConnection;
+    if (isFull) {
+      errand.onTurnedAway(busy);
+      return;
+    }
+    this.load++;
+    errand.guest = guest;
+    guest.back.add(errand);
+    this.#wait(this.#behind, errand);
+  }
+
+  #wait(where: Map<Errand, number>, errand: Errand): void {
+    where.set(errand, Date.now() + this.#settings.responseTimeoutMs);
+    this.#sweeper ??= setInterval(() => this.#sweep(), 500).unref();
+  }
+
+  #freed(): void {
+    this.#used--;
+    if (this.#line.size === 0) return;
+    for (const [errand] of this.#line) {
+      this.#line.delete(errand);
+      this.#dispatch(errand);
+      return;
+    }
+  }
+
+  #dispatch(errand: Errand): void {
+    this.#used++;
+    const client = this.#idle.pop() ?? this.#open();
     errand.client = client;
     // For undici a connection belongs to the name it takes from Host, and a new name needs a new connection.
     const { sending } = errand;
     client.dispatch(this.#isTls ? named(sending, this.url.hostname) : sending, errand);
   }
 
-  #open(): Client | undefined {
-    const { connections, responseTimeoutMs, idleTimeoutMs, maxHeaderBytes } = this.#settings;
-    if (this.#clients.length >= connections) return undefined;
+  #open(): Client {
+    const { responseTimeoutMs, idleTimeoutMs, maxHeaderBytes } = this.#settings;
     const client = new Client(this.url.origin, {
       connect: this.#connect,
       pipelining: 1,
@@ -131,8 +212,9 @@ export class Origin {
 
   #sweep(): void {
     const now = Date.now();
-    for (const [errand, until] of this.#waiting) if (until <= now) this.#turnAway(errand);
-    if (this.#waiting.size > 0) return;
+    for (const line of [this.#behind, this.#line])
+      for (const [errand, until] of line) if (until <= now) this.#turnAway(errand);
+    if (this.#line.size + this.#behind.size > 0) return;
     clearInterval(this.#sweeper);
     this.#sweeper = undefined;
   }

@@ -11,7 +11,7 @@ export const problems = {
   target: invalid(
     "The request target is neither a path nor an absolute http URL, or holds a fragment or control characters.",
   ),
-  host: invalid("A request names its host once, as a name or address with or without a port."),
+  host: invalid("A request names its host once, in Host, as a name or address with or without a port."),
   hostsDiffer: invalid("The host in the request target and the Host header differ."),
   lengths: invalid("A body has one length: Content-Length or Transfer-Encoding, and either of them once."),
   encoding: invalid("The only transfer encoding taken is chunked, and only from HTTP/1.1."),
@@ -28,6 +28,12 @@ export const problems = {
     "TG_REQUEST_METHOD",
     "Method Not Allowed",
     "CONNECT and TRACE are not passed on by this proxy.",
+  ),
+  slowBody: problem(
+    408,
+    "TG_REQUEST_SLOW",
+    "Request Timeout",
+    "Nothing more of the body came for too long. Send it again, without a break.",
   ),
   large: problem(
     413,
@@ -52,7 +58,7 @@ export const problems = {
     503,
     "TG_UPSTREAM_BUSY",
     "Service Unavailable",
-    "Too many requests wait for this upstream. Try again later.",
+    "Too many requests wait for this upstream, or too many of yours. Try again later.",
   ),
   unreachable: problem(
     502,

@@ -3,9 +3,21 @@ import { Readable } from "node:stream";
 
 /** Its name, when a body outgrew what is taken. */
 export const outgrown = "TG_REQUEST_LARGE";
+/** And when nothing more of it came. */
+export const tooSlow = "TG_REQUEST_SLOW";
+/** When it is the upstream that takes nothing more, as undici names it. */
+const untaken = "UND_ERR_BODY_TIMEOUT";
 
 /** How long a client may go on sending what nobody reads, before it is cut off. */
 const lingerMs = 2000;
+
+export interface RequestBodyOptions {
+  readonly req: IncomingMessage;
+  /** In bytes; undefined: any size. */
+  readonly most: number | undefined;
+  /** How long nothing may come or be taken. */
+  readonly idleTimeoutMs: number;
+}
 
 /**
  * A client's body on its way to an upstream, piece by piece and never faster than the upstream takes it. Whatever happens to
@@ -14,13 +26,17 @@ const lingerMs = 2000;
 export class RequestBody extends Readable {
   readonly #req: IncomingMessage;
   readonly #most: number;
+  readonly #idleTimeoutMs: number;
   #seen = 0;
   #isAttached = false;
+  #isHeld = false;
+  #timer: NodeJS.Timeout | undefined;
 
-  constructor(req: IncomingMessage, most = Number.POSITIVE_INFINITY) {
+  constructor({ req, most = Number.POSITIVE_INFINITY, idleTimeoutMs }: RequestBodyOptions) {
     super({ highWaterMark: 65_536 });
     this.#req = req;
     this.#most = most;
+    this.#idleTimeoutMs = idleTimeoutMs;
     // Whoever reads it hears of errors; when nobody does any more, they are nobody's.
     this.on("error", ignore);
   }
@@ -33,12 +49,17 @@ export class RequestBody extends Readable {
   override _read(): void {
     if (!this.#isAttached) {
       this.#isAttached = true;
+      this.#timer = setTimeout(this.#late, this.#idleTimeoutMs).unref();
       this.#req.on("data", this.#take).on("end", this.#end).on("close", this.#cut).on("error", this.#cut);
-    }
+      // What is told once was told before.
+      if (this.#req.destroyed) this.#cut();
+    } else this.#timer?.refresh();
+    this.#isHeld = false;
     this.#req.resume();
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    clearTimeout(this.#timer);
     if (this.#isAttached) {
       this.#req.off("data", this.#take).off("end", this.#end).off("close", this.#cut);
       this.#req.pause();
@@ -47,14 +68,25 @@ export class RequestBody extends Readable {
   }
 
   #take = (piece: Buffer): void => {
+    this.#timer?.refresh();
     this.#seen += piece.length;
-    if (this.#seen > this.#most)
-      this.destroy(Object.assign(new Error("The body is too large."), { code: outgrown }));
-    else if (!this.push(piece)) this.#req.pause();
+    if (this.#seen > this.#most) this.destroy(failure("The body is too large.", outgrown));
+    else if (!this.push(piece)) {
+      this.#isHeld = true;
+      this.#req.pause();
+    }
   };
 
   #end = (): void => {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
     this.push(null);
+  };
+
+  #late = (): void => {
+    this.destroy(
+      this.#isHeld ? failure("Nobody takes the body.", untaken) : failure("The body does not come.", tooSlow),
+    );
   };
 
   #cut = (): void => {
@@ -70,6 +102,10 @@ export function dropRest(req: IncomingMessage): void {
   setTimeout(() => {
     if (!req.complete) req.socket.destroy();
   }, lingerMs).unref();
+}
+
+function failure(message: string, code: string): Error {
+  return Object.assign(new Error(message), { code });
 }
 
 function ignore(): void {}

@@ -99,6 +99,7 @@ export function readHead(
         if (peer.isTrusted) head.headers.push(name, value);
         break;
       case "hop":
+      case "look-alike":
         break;
     }
   }

@@ -5,10 +5,11 @@ import type { Duplex } from "node:stream";
 import { sendProblem } from "../problem.js";
 import type { ProxySettings } from "../settings.js";
 import type { Origin } from "./origin.js";
+import { ReaderWatch } from "./reader-watch.js";
 import type { RequestHead } from "./request-head.js";
 import type { Tally } from "./traffic-meters.js";
 import type { Upstream } from "./upstream.js";
-import { type UpstreamError, unhealthy, upstreamError } from "./upstream-error.js";
+import { busy, type UpstreamError, unhealthy, upstreamError } from "./upstream-error.js";
 
 export interface TunnelOptions {
   readonly req: IncomingMessage;
@@ -19,6 +20,10 @@ export interface TunnelOptions {
   readonly upstream: Upstream;
   readonly tally: Tally;
   readonly settings: ProxySettings;
+  /** As shares are counted. */
+  readonly clientKey: string;
+  /** Takes a place among the open tunnels; see tunnelPlaces. */
+  readonly takePlace: (clientKey: string) => (() => void) | undefined;
   readonly onBegun: ((req: IncomingMessage) => void) | undefined;
 }
 
@@ -27,10 +32,19 @@ const lingerMs = 1000;
 
 /** A WebSocket's way to an origin: asked for like any request, and once the origin agrees, bytes both ways. */
 export function openTunnel(options: TunnelOptions): void {
-  const origin = options.upstream.pick();
+  const { upstream, clientKey, takePlace, socket } = options;
+  if (socket.destroyed) return;
   const attempt = new Attempt(options);
-  if (origin === undefined) attempt.fail(unhealthy);
-  else attempt.start(origin);
+  const origin = upstream.pick();
+  if (origin === undefined) {
+    attempt.fail(unhealthy);
+    return;
+  }
+  const leave = takePlace(clientKey);
+  if (leave !== undefined) socket.once("close", leave);
+  const release = leave && origin.admit(clientKey);
+  if (release === undefined) attempt.fail(busy);
+  else attempt.start(origin, release);
 }
 
 /** From the client's question to the origin's answer. */
@@ -45,11 +59,10 @@ class Attempt {
     options.tally.active++;
   }
 
-  start(origin: Origin): void {
+  start(origin: Origin, release: () => void): void {
     const { socket, settings } = this.#options;
-    origin.load++;
     const asked = ask(this.#options, origin);
-    asked.once("close", () => origin.load--);
+    asked.once("close", release);
     asked.setTimeout(settings.responseTimeoutMs, () => asked.destroy(late("UND_ERR_HEADERS_TIMEOUT")));
     asked.once("socket", (far) => this.#awaitConnection(far, origin));
     asked.once("upgrade", (answer, far, farFirst) => this.#agreed(answer, far, farFirst, origin));
@@ -103,11 +116,13 @@ class Attempt {
 
   /** The client hears what the origin says instead. */
   #declined(answer: IncomingMessage): void {
-    const { req, socket, onBegun } = this.#options;
+    const { req, socket, settings, onBegun } = this.#options;
     const status = answer.statusCode as number;
     const res = answerOn(req, socket);
     this.#answered(status);
     answer.on("error", () => socket.destroy());
+    const reader = new ReaderWatch(res, settings.idleTimeoutMs);
+    answer.on("pause", () => reader.expect());
     try {
       res.writeHead(status, withoutHops(answer.rawHeaders));
       answer.pipe(res);

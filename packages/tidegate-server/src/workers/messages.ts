@@ -1,4 +1,5 @@
 import type { MetricObjectWithValues, MetricValue } from "prom-client";
+import type { FrontState } from "../server.js";
 
 /** What may be asked, in either direction, and what is answered. */
 export interface Answers {
@@ -6,11 +7,15 @@ export interface Answers {
   metrics: readonly Metrics[];
   /** Of a worker, or of all the others by way of the parent: whether it had the decision and ended it. */
   finish: boolean;
+  /** Of a worker: how it is. Undefined of one that does not say. */
+  state: FrontState | undefined;
 }
 
 export type Question =
   | { readonly kind: "metrics" }
-  | { readonly kind: "finish"; readonly id: string; readonly status?: number };
+  | { readonly kind: "finish"; readonly id: string; readonly status?: number }
+  /** `most`: of the busiest clients. */
+  | { readonly kind: "state"; readonly most: number };
 
 export interface Asked {
   readonly number: number;

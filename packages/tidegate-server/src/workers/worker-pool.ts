@@ -5,6 +5,7 @@ import type { Log } from "../log.js";
 import type { Fronts } from "../server.js";
 import { type Asking, asking } from "./asking.js";
 import type { Message, Question } from "./messages.js";
+import { stateOfAll } from "./state-of-all.js";
 
 /** Processes that meet the traffic, kept alive: one that dies is replaced, later each time. */
 export interface WorkerPool extends Fronts {
@@ -94,7 +95,10 @@ export async function startWorkers(options: WorkerPoolOptions): Promise<WorkerPo
   return {
     count,
     urls,
-    isReady: () => ready.size === count,
+    async state(most) {
+      const asked = [...ready.values()].map((talk) => talk.ask({ kind: "state", most }, undefined));
+      return stateOfAll(await Promise.all(asked), count, most);
+    },
     async metricsText(own: Registry) {
       const theirs = [...ready.values()].map((talk) => talk.ask({ kind: "metrics" }, []));
       const all = await Promise.all([own.getMetricsAsJSON(), ...theirs]);

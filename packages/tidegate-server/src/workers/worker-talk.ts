@@ -27,8 +27,15 @@ export function workerTalk(): WorkerTalk {
   };
 }
 
-function answerTo(question: Question, { registry, finish }: Server): Promise<unknown> {
-  return question.kind === "metrics" ? registry.getMetricsAsJSON() : finish(question.id, question.status);
+function answerTo(question: Question, { registry, finish, state }: Server): Promise<unknown> {
+  switch (question.kind) {
+    case "metrics":
+      return registry.getMetricsAsJSON();
+    case "state":
+      return state(question.most);
+    case "finish":
+      return finish(question.id, question.status);
+  }
 }
 
 function tell(message: Message): void {

@@ -107,6 +107,6 @@ export function unknownTier(tier: unknown, path: string, names: readonly string[
     "TG_TIER_UNKNOWN",
     path,
     `there is no tier ${shown(tier)}.`,
-    names.length === 0 ? "Name tiers in the gate's options first." : `Known: ${names.join(", ")}.`,
+    names.length === 0 ? "Name tiers in the policy first." : `Known: ${names.join(", ")}.`,
   );
 }

@@ -7,12 +7,10 @@ export const customer: Handler<CustomerAnswer> = async ({ customers, gate }, { p
   const id = customerId(param("id"));
   const record = await customers.get(id);
   if (record === undefined) {
-    const { defaultTier } = gate.policy;
+    const { tiers = {}, defaultTier = Object.keys(tiers)[0] } = gate.policy;
     throw notFound(
       "Nothing is on record of this customer.",
-      defaultTier === undefined
-        ? "The policy has no default tier."
-        : `It is in the default tier, ${defaultTier}.`,
+      defaultTier === undefined ? "The policy has no tiers." : `It is in the default tier, ${defaultTier}.`,
     );
   }
   return { body: customerAnswer(id, record) };

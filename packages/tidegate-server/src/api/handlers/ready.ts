@@ -1,9 +1,8 @@
 import type { Handler } from "../handler.js";
+import { readiness } from "../readiness.js";
 import type { ReadyAnswer } from "../types.js";
 
-export const ready: Handler<ReadyAnswer> = ({ missing }) => {
-  const reasons = missing();
-  return reasons.length === 0
-    ? { body: { status: "ready", reasons } }
-    : { status: 503, body: { status: "not ready", reasons } };
+export const ready: Handler<ReadyAnswer> = async ({ status }) => {
+  const body = readiness(await status());
+  return { status: body.status === "ready" ? 200 : 503, body };
 };

@@ -1,15 +1,18 @@
 import type { Handler } from "../handler.js";
+import { readiness } from "../readiness.js";
 import type { StatusAnswer } from "../types.js";
 
-export const status: Handler<StatusAnswer> = ({ status, missing, gate, data, customers }) => {
-  const reasons = missing();
+export const status: Handler<StatusAnswer> = async ({ status, gate, data, customers }) => {
+  const reported = await status();
+  const { notReady: _, metrics = gate.metrics(), ...rest } = reported;
+  const ofCustomers = customers.status?.();
   return {
     body: {
-      ...status(),
-      ready: { status: reasons.length === 0 ? "ready" : "not ready", reasons },
+      ...rest,
+      ready: readiness(reported),
       data: { kind: data.kind },
-      metrics: gate.metrics(),
-      ...(customers.status && { customers: customers.status() }),
+      metrics,
+      ...(ofCustomers?.source !== undefined && { customers: ofCustomers }),
     },
   };
 };

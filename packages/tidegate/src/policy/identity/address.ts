@@ -60,6 +60,12 @@ export function blockText(address: Address, prefix: number): string {
   return `${addressText(networkOf(address, prefix))}/${prefix}`;
 }
 
+/** An address or a block in the one form a list keeps it in: `::ffff:10.0.0.0/104` is `10.0.0.0/8`. Undefined for what is none. */
+export function canonicalBlock(text: string): string | undefined {
+  const block = parseBlock(text);
+  return block && blockText(block.address, block.prefix);
+}
+
 export function blockCovers({ address: network, prefix }: Block, address: Address): boolean {
   if (network.version !== address.version) return false;
   if (((network.a ^ address.a) & wordMask(prefix)) !== 0) return false;

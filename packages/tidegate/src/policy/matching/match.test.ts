@@ -73,7 +73,10 @@ describe("only", () => {
   it.each<[Match, string, Facts, boolean]>([
     [{ method: "POST" }, "/x", { method: "POST" }, true],
     [{ method: "post" }, "/x", { method: "Post" }, true],
-    [{ method: "GET" }, "/x", { method: "HEAD" }, false],
+    [{ method: "GET" }, "/x", { method: "HEAD" }, true],
+    ["GET /x", "/x", { method: "head" }, true],
+    ["HEAD /x", "/x", { method: "GET" }, false],
+    ["POST /x", "/x", { method: "HEAD" }, false],
     [{ method: ["GET", "HEAD"] }, "/x", { method: "HEAD" }, true],
     [{ method: "M-SEARCH" }, "/x", { method: "M-SEARCH" }, true],
     ["POST /login", "/login/", { method: "POST" }, true],
@@ -147,6 +150,20 @@ describe("except", () => {
     const match = compileMatch({ except: { method: "OPTIONS" } }, "rules[0]");
     expect(applies(match, "/x")).toBe(true);
     expect(applies(match, "/x", { method: "OPTIONS" })).toBe(false);
+  });
+});
+
+describe("HEAD", () => {
+  it("is excepted where GET is, and GET not where only HEAD is", () => {
+    const get = compileMatch({ except: "GET /x" }, "rules[0]");
+    expect(applies(get, "/x", { method: "HEAD" })).toBe(false);
+    expect(applies(get, "/x", { method: "POST" })).toBe(true);
+    expect(applies(compileMatch({ except: "HEAD /x" }, "rules[0]"), "/x", { method: "GET" })).toBe(true);
+  });
+
+  it("is covered by GET, and GET not by it", () => {
+    expect(covers("GET /x", "HEAD /x")).toBe(true);
+    expect(covers("HEAD /x", "GET /x")).toBe(false);
   });
 });
 

@@ -5,7 +5,7 @@ import { type PathPattern, parsePathPattern } from "./path-pattern.js";
 
 /** Requests that meet all that is given here. A match names some of these, any of which will do. */
 export interface Named {
-  /** In upper case. */
+  /** In upper case; HEAD is among them where GET is, since apps answer it with what they do for GET. */
   readonly methods?: readonly string[] | undefined;
   /** In lower case, `*.` before a whole domain. */
   readonly hosts?: readonly string[] | undefined;
@@ -37,7 +37,7 @@ function parseText(text: string, where: string): Named {
   const space = text.indexOf(" ");
   if (space < 0 || text.startsWith("/")) return { paths: [pathPattern(text, where)] };
   return {
-    methods: [methodName(text.slice(0, space), where)],
+    methods: withHead([methodName(text.slice(0, space), where)]),
     paths: [pathPattern(text.slice(space + 1), where)],
   };
 }
@@ -46,7 +46,7 @@ function parseFields(fields: Fields, where: string): Named {
   const unknown = Object.keys(fields).find((key) => key !== "method" && key !== "path" && key !== "host");
   if (unknown !== undefined) throw misfit(unknown, where, help);
   const named: Named = {
-    methods: each(fields.method, `${where}.method`, methodName),
+    methods: withHead(each(fields.method, `${where}.method`, methodName)),
     hosts: each(fields.host, `${where}.host`, hostPattern),
     paths: each(fields.path, `${where}.path`, pathPattern),
   };
@@ -90,6 +90,10 @@ function methodName(text: string, where: string): string {
     where,
     'Write a method of HTTP such as "POST"; for one of your own use a function of the subject.',
   );
+}
+
+function withHead<Methods extends readonly string[] | undefined>(names: Methods): Methods | string[] {
+  return names?.includes("GET") && !names.includes("HEAD") ? [...names, "HEAD"] : names;
 }
 
 function pathPattern(text: string, where: string): PathPattern {
