@@ -399,7 +399,7 @@ describe("a misconfigured limiter is refused when it is made", () => {
       { name: "sms", limits: ["5 per hour", "9 per 60m"] },
       "TG_LIMITS_CLASH",
       "createLimiter.limits[1]",
-      "fw:3600000",
+      "the same place",
     ],
     ["a null store", { ...good, store: null }, "TG_STORE", "createLimiter.store", "null"],
     ["a store that is none", { ...good, store: {} }, "TG_STORE", "createLimiter.store", "memoryStore()"],
