@@ -16,6 +16,7 @@ listen: { proxy: 127.0.0.1:0, admin: 127.0.0.1:0, decide: 127.0.0.1:0 }
 upstreams: [ { url: "http://127.0.0.1:${upstream}" } ]
 store: memory
 data: ./data
+proxy: { keepAlive: 10m }
 decide: { peers: [127.0.0.0/8] }
 policy:
   rules:
