@@ -30,6 +30,9 @@ export interface TrackerOptions {
 /** Counts of the tracker stand under these names in the store. */
 const trackedRules = { standard: "edge/standard", broad: "edge/broad" } as const;
 
+/** Clients that come within so long go to the store in one call. */
+const gatherMs = 4;
+
 export function openTracker(options: TrackerOptions): Tracker {
   const { settings, store, offenders, log, registry, mostUnderWay = 1_000 } = options;
   const hold = { for: settings.holdFor as readonly Duration[] };
@@ -53,6 +56,8 @@ export function openTracker(options: TrackerOptions): Tracker {
   });
   const counted = tracked.labels("counted");
   const dropped = tracked.labels("dropped");
+  const gathered: Subject[] = [];
+  let timer: NodeJS.Timeout | undefined;
   let underWay = 0;
 
   async function count(subject: Subject): Promise<void> {
@@ -68,11 +73,24 @@ export function openTracker(options: TrackerOptions): Tracker {
     }
   }
 
+  function countGathered(): void {
+    timer = undefined;
+    for (const subject of gathered.splice(0)) void count(subject);
+  }
+
   return {
     track(subject) {
-      if (underWay >= mostUnderWay) dropped.inc();
-      else void count(subject);
+      if (underWay + gathered.length >= mostUnderWay) {
+        dropped.inc();
+        return;
+      }
+      gathered.push(subject);
+      timer ??= setTimeout(countGathered, gatherMs);
     },
-    close: () => gate.close(),
+    async close() {
+      clearTimeout(timer);
+      countGathered();
+      await gate.close();
+    },
   };
 }
