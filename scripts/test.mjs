@@ -2,7 +2,7 @@
 //   npm test                        install, build, check, and all tests
 //   npm test -- earrrl              only test files whose path contains "earrrl" (any vitest argument works)
 //   npm test -- --no-check earrrl   without `npm run check`
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build, installPackages, installServers, main, step } from "./prepare.mjs";
@@ -33,6 +33,7 @@ await main(async () => {
 /** With a temporary directory of its own, so that a run cut short leaves nothing behind either. */
 async function runVitest(args) {
   const dir = mkdtempSync(join(tmpdir(), "tidegate-test-"));
+  chmodSync(dir, 0o711); // PostgreSQL refuses to run as root, and must reach what it is given below
   try {
     const report = join(dir, "report.json");
     const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];

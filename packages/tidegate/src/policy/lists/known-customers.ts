@@ -6,7 +6,7 @@ import type { Answer } from "../../store.js";
 
 /** What is on record of customers, read on first sight and kept until told to forget. */
 export interface KnownCustomers {
-  /** Answers at once when known. Undefined: nothing on record, or out of reach for now. */
+  /** Answers at once when known. Out of reach, what was last known holds. Undefined: nothing on record, or never seen. */
   get(id: string): Answer<CustomerRecord | undefined>;
   /** This one, or all. What is being read meanwhile is not kept either. */
   forget(id?: string): void;
@@ -34,6 +34,8 @@ export function knownCustomers(
   /** Null: nothing on record. Two generations: to drop the oldest of one map again and again takes V8 ever longer. */
   let young = new Map<string, CustomerRecord | null>();
   let old = new Map<string, CustomerRecord | null>();
+  /** What was told to be forgotten and could not be read again yet. */
+  const lastKnown = new Map<string, CustomerRecord | null>();
   const mostInEither = Math.max(1, Math.floor(maxCustomers / 2));
   const reading = new Map<string, Promise<CustomerRecord | undefined>>();
   const deadlines = new Deadlines(deadlineMs);
@@ -47,7 +49,7 @@ export function knownCustomers(
     return true;
   }
 
-  function fail(error: unknown): undefined {
+  function fail(error: unknown): void {
     failedAt = now();
     onFailed(error);
   }
@@ -58,6 +60,12 @@ export function knownCustomers(
       young = new Map();
     }
     young.set(id, record ?? null);
+    lastKnown.delete(id);
+  }
+
+  function setAside(id: string, record: CustomerRecord | null): void {
+    if (lastKnown.size >= maxCustomers) lastKnown.clear();
+    lastKnown.set(id, record);
   }
 
   function recall(id: string): CustomerRecord | null | undefined {
@@ -73,8 +81,12 @@ export function knownCustomers(
     onRead();
   }
 
+  function fallback(id: string): CustomerRecord | undefined {
+    return lastKnown.get(id) ?? undefined;
+  }
+
   function read(id: string): Answer<CustomerRecord | undefined> {
-    if (id.length > longestId || !mayRead()) return undefined;
+    if (id.length > longestId || !mayRead()) return fallback(id);
     try {
       const answer = directory.customer(id);
       if (isPromise(answer)) return awaitRecord(id, answer);
@@ -82,7 +94,8 @@ export function knownCustomers(
       keep(id, answer);
       return answer;
     } catch (error) {
-      return fail(error);
+      fail(error);
+      return fallback(id);
     }
   }
 
@@ -100,7 +113,8 @@ export function knownCustomers(
       },
       (error) => {
         isLatest();
-        return fail(error);
+        fail(error);
+        return fallback(id);
       },
     );
     reading.set(id, shared);
@@ -115,10 +129,13 @@ export function knownCustomers(
     },
     forget(id) {
       if (id === undefined) {
+        for (const records of [old, young]) for (const [each, record] of records) setAside(each, record);
         young.clear();
         old.clear();
         reading.clear();
       } else {
+        const record = young.get(id) ?? old.get(id);
+        if (record !== undefined) setAside(id, record);
         young.delete(id);
         old.delete(id);
         reading.delete(id);

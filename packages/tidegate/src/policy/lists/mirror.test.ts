@@ -142,6 +142,25 @@ describe("mirrored lists", () => {
 });
 
 describe("mirrored customers", () => {
+  it("told to be read anew while nothing can be read, stay as last known", async () => {
+    const { directory, reads, tell } = remote();
+    const { mirror, clock } = open(directory);
+    const first = mirror.customer("c");
+    reads[0]?.answer({ tier: "pro" });
+    await first;
+    for (const changed of [undefined, "c"]) {
+      tell().customerChanged(changed);
+      const again = mirror.customer("c");
+      reads.at(-1)?.fail(new Error("no connection"));
+      expect(await again).toEqual({ tier: "pro" });
+      expect(mirror.customer("c")).toEqual({ tier: "pro" });
+      clock.advance("2s");
+    }
+    const back = mirror.customer("c");
+    reads.at(-1)?.answer({ tier: "free" });
+    expect(await back).toEqual({ tier: "free" });
+  });
+
   it("are read on first sight, once for all who ask, and then answered at once", async () => {
     const { directory, reads } = remote();
     const { mirror } = open(directory);
