@@ -326,3 +326,17 @@ describe("what a trusted proxy did not clean", () => {
     expect(Object.keys(headers).filter((name) => name.includes("_"))).toEqual(["x_mine"]);
   });
 });
+
+describe("a rule for a path", () => {
+  it("holds for the same path in other letters: the app behind may take one for the other", async () => {
+    const app = await openUpstream(echo);
+    const rig = await openRig({
+      upstreams: [{ urls: [app.url] }],
+      gate: { rules: [{ name: "login", by: "ip", only: "/login", limits: "2 per hour" }] },
+    });
+    const statuses: number[] = [];
+    for (const path of ["/login", "/LOGIN", "/Login", "/other"])
+      statuses.push((await fetch(`${rig.url}${path}`)).status);
+    expect(statuses).toEqual([200, 200, 429, 200]);
+  });
+});
