@@ -2,6 +2,7 @@
 
 export { decideAtOnce } from "../assemble-gate.js";
 export { canonicalBlock } from "../policy/identity/address.js";
+export { type FingerprintForm, type Fingerprints, fingerprintsOf } from "../policy/identity/fingerprint.js";
 export {
   type ClientResolver,
   clientResolver,

@@ -31,6 +31,18 @@ describe.each(digests)("%s", (name, digest) => {
     expect(digest(text)).toBe(expected(text));
   });
 
+  it("reads latin1 as one byte for each character, of any text of bytes", () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 0xff }), { maxLength: 400 }), (bytes) => {
+        const expected = createHash(name).update(Buffer.from(bytes)).digest("hex");
+        expect(digest(String.fromCharCode(...bytes), "latin1")).toBe(expected);
+      }),
+      { numRuns: 500 },
+    );
+    const long = "x\xe9".repeat(16_384);
+    expect(digest(long, "latin1")).toBe(createHash(name).update(long, "latin1").digest("hex"));
+  });
+
   it("does not let a long text or a call in between spoil a short one", () => {
     const long = "é🌊x".repeat(16_384);
     expect(digest("short")).toBe(expected("short"));

@@ -3,17 +3,20 @@
  * SHA-1 is here because edges speak it; nothing secret rests on it.
  */
 
-/** 64 hex digits: SHA-256 of the text in UTF-8. */
-export function sha256Hex(text: string): string {
-  const bytes = padded(text);
+/** How a text becomes bytes: in UTF-8, or one byte per character, none of which is above 0xff. */
+export type TextBytes = "utf8" | "latin1";
+
+/** 64 hex digits of SHA-256. */
+export function sha256Hex(text: string, as: TextBytes = "utf8"): string {
+  const bytes = padded(text, as);
   state.set(sha256Start);
   for (let at = 0; at < paddedBytes; at += 64) sha256Block(bytes, at);
   return hex(8);
 }
 
-/** 40 hex digits: SHA-1 of the text in UTF-8. */
-export function sha1Hex(text: string): string {
-  const bytes = padded(text);
+/** 40 hex digits of SHA-1. */
+export function sha1Hex(text: string, as: TextBytes = "utf8"): string {
+  const bytes = padded(text, as);
   state.set(sha1Start);
   for (let at = 0; at < paddedBytes; at += 64) sha1Block(bytes, at);
   return hex(5);
@@ -27,17 +30,25 @@ let paddedBytes = 0;
 
 const encoder = new TextEncoder();
 
-/** The text in UTF-8, then a one bit, zeros, and the length in bits, up to `paddedBytes`: a multiple of 64. */
-function padded(text: string): Uint8Array {
+/** The text, then a one bit, zeros, and the length in bits, up to `paddedBytes`: a multiple of 64. */
+function padded(text: string, as: TextBytes): Uint8Array {
   const most = text.length * 3 + 72;
   const bytes = most <= shortText.length ? shortText : new Uint8Array(most);
-  const length = encoder.encodeInto(text, bytes).written;
+  const length = as === "utf8" ? encoder.encodeInto(text, bytes).written : putLatin1(text, bytes);
   paddedBytes = (length + 72) & ~63;
   bytes.fill(0, length, paddedBytes);
   bytes[length] = 0x80;
   putWord(bytes, paddedBytes - 8, Math.floor(length / 0x2000_0000));
   putWord(bytes, paddedBytes - 4, length << 3);
   return bytes;
+}
+
+/** Plain ASCII, as nearly all texts are, is the same either way, and the platform writes it faster. */
+function putLatin1(text: string, bytes: Uint8Array): number {
+  const { length } = text;
+  if (encoder.encodeInto(text, bytes).written === length) return length;
+  for (let at = 0; at < length; at++) bytes[at] = text.charCodeAt(at);
+  return length;
 }
 
 function putWord(bytes: Uint8Array, at: number, word: number): void {

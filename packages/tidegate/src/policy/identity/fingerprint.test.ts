@@ -1,10 +1,12 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { fingerprintVectors } from "../../../../../test/server/fingerprint-vectors.js";
 import {
   broadFingerprint,
   broadText,
   type FingerprintFacts,
+  fingerprintsOf,
   standardFingerprint,
   standardText,
 } from "./fingerprint.js";
@@ -19,12 +21,12 @@ const facts: FingerprintFacts = {
 
 /** Reads a text back into its parts: what can be read back can not be shared by two. */
 function parts(text: string): string[] {
-  const bytes = Buffer.from(text);
+  const bytes = Buffer.from(text, "latin1");
   const found: string[] = [];
   for (let at = 0; at < bytes.length; ) {
     const colon = bytes.indexOf(":", at);
     const end = colon + 1 + Number(bytes.toString("latin1", at, colon));
-    found.push(bytes.toString("utf8", colon + 1, end));
+    found.push(bytes.toString("latin1", colon + 1, end));
     at = end;
   }
   return found;
@@ -53,15 +55,35 @@ describe("the form that can not collide", () => {
     expect(broadText(facts, "sha256")).toBe("11:2001:db8::137:sqlmap/1.4#stable (http://sqlmap.org)");
   });
 
-  it("counts bytes, not characters", () => {
-    expect(broadText({ address: "é", userAgent: "波🌊" }, "sha256")).toBe("2:é7:波🌊");
-    expect(broadText({ address: "\ud800", userAgent: "\udc00\ud800" }, "sha256")).toBe(
-      "3:\ud8006:\udc00\ud800",
+  it("takes what was sent as bytes, one for each character", () => {
+    const userAgent = "caf\xe9 \xff\x80";
+    expect(broadText({ address: "192.0.2.1", userAgent }, "sha256")).toBe(`9:192.0.2.17:${userAgent}`);
+    for (const [form, name] of [
+      ["sha256", "sha256"],
+      ["seed", "sha1"],
+    ] as const) {
+      const sent = Buffer.from(standardText({ ...facts, userAgent }, form), "latin1");
+      expect(sent.includes(Buffer.from([0xe9, 0x20, 0xff, 0x80]))).toBe(true);
+      expect(standardFingerprint({ ...facts, userAgent }, form)).toBe(
+        createHash(name).update(sent).digest("hex"),
+      );
+    }
+  });
+
+  it("takes a part that can not be bytes as UTF-8, and leaves the others as they are", () => {
+    const text = broadText({ address: "\xe9", userAgent: "é波🌊" }, "sha256");
+    expect(Buffer.from(text, "latin1")).toEqual(
+      Buffer.concat([Buffer.from("1:"), Buffer.from([0xe9]), Buffer.from("9:é波🌊")]),
     );
+    expect(broadText({ address: "a", userAgent: "\udc00\ud800" }, "sha256")).toHaveLength("1:a6:".length + 6);
+    expect(parts(standardText({ ...facts, host: "BÜCHER.波", path: "/波" }, "sha256")).slice(0, 2)).toEqual([
+      Buffer.from("bücher.波").toString("latin1"),
+      Buffer.from("/波").toString("latin1"),
+    ]);
   });
 
   it("gives no two clients the same text, whatever colons and digits they send", () => {
-    const tricky = fc.stringMatching(/^[a-z0-9:/.é🌊-]{0,12}$/u);
+    const tricky = fc.stringMatching(/^[a-z0-9:/.\x80-\xff-]{0,12}$/);
     const tuple = fc.record({
       host: tricky.map((text) => `${text}x`),
       path: tricky.map((text) => `/${text}`),
@@ -119,6 +141,7 @@ describe("the standard fingerprint", () => {
     ["localhost:", "localhost"],
     ["a:b", "a:b"],
     [":80", ":80"],
+    ["B\xc3\x9c.Example:80", "b\xc3\x9c.example"],
     ["", ""],
   ])("reads the host %j as %j", (host, name) => {
     expect(parts(standardText({ ...facts, host }, "sha256"))[0]).toBe(name);
@@ -133,5 +156,27 @@ describe("the broad fingerprint", () => {
     expect(broadFingerprint({ address: "192.0.2.1", userAgent: "Wfuzz/2.4" }, "sha256")).toMatch(
       /^[0-9a-f]{64}$/,
     );
+  });
+});
+
+describe("a fingerprint worked out elsewhere", () => {
+  it.each(fingerprintVectors)("is the same: $name", (vector) => {
+    const { host, path, method, address: ip, userAgent } = vector;
+    for (const form of ["sha256", "seed"] as const) {
+      const header = (name: string) => (name === "user-agent" && userAgent !== "" ? userAgent : undefined);
+      const found = fingerprintsOf({ ip, host, path, method, header }, form);
+      expect(found.standard).toBe(vector.standard[form]);
+      const text = broadText({ address: found.address, userAgent }, form);
+      const hash = createHash(form === "seed" ? "sha1" : "sha256");
+      expect(hash.update(text, "latin1").digest("hex")).toBe(vector.broad[form]);
+      if (found.broad !== undefined) expect(found.broad).toBe(vector.broad[form]);
+      expect(found.broad !== undefined).toBe(/^the tool/.test(vector.name));
+    }
+  });
+
+  it("of two clients whose colons fall alike is one in the seed's form, and two in the other", () => {
+    const [one, other] = fingerprintVectors.filter(({ name }) => name.startsWith("colons, "));
+    expect(one?.standard.seed).toBe(other?.standard.seed);
+    expect(one?.standard.sha256).not.toBe(other?.standard.sha256);
   });
 });
