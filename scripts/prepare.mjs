@@ -1,17 +1,20 @@
 // What `npm start` and `npm test` need before they can begin, straight after a clone.
 // No import from node_modules here: it may not exist yet.
 import { createHash } from "node:crypto";
-import { accessSync, constants, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { accessSync, constants, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { root, run } from "./run.mjs";
 
-/** Servers the tests run against: the binary, and the Debian package that brings it. */
+/** What the tests run against: a binary, or Varnish's module for digests; and the Debian package that brings it. */
 const servers = {
   "redis-server": "redis-server",
   memcached: "memcached",
   nginx: "nginx",
   caddy: "caddy",
   pg_ctlcluster: "postgresql",
+  haproxy: "haproxy",
+  varnishd: "varnish",
+  "libvmod_digest.so": "varnish-vmod-digest",
 };
 
 /** A reason to stop that needs no stack trace. */
@@ -35,13 +38,13 @@ function lockDigest() {
 
 /** Installs whichever servers are not on the PATH, unattended. */
 export async function installServers() {
-  const missing = Object.keys(servers).filter((binary) => !onPath(binary));
+  const missing = Object.keys(servers).filter((file) => !isThere(file));
   if (missing.length === 0) return;
-  const packages = [...new Set(missing.map((binary) => servers[binary]))];
+  const packages = [...new Set(missing.map((file) => servers[file]))];
   const help = `The tests run against real servers, and these are missing: ${missing.join(", ")}.
 Install them and try again, for example:
   Debian, Ubuntu:  sudo apt-get install ${packages.join(" ")}
-  macOS:           brew install redis memcached nginx caddy postgresql`;
+  macOS:           brew install redis memcached nginx caddy postgresql haproxy varnish, and libvmod-digest`;
   if (!onPath("apt-get")) throw new Stop(help);
   if (process.getuid?.() !== 0) throw new Stop(`${help}\n(Run as root, \`npm test\` does this by itself.)`);
 
@@ -51,7 +54,7 @@ Install them and try again, for example:
     await apt("update");
     await aptInstall(packages);
   }
-  if (!missing.every(onPath)) throw new Stop(`apt-get could not do it; it says why above. ${help}`);
+  if (!missing.every(isThere)) throw new Stop(`apt-get could not do it; it says why above. ${help}`);
 }
 
 async function aptInstall(packages) {
@@ -62,6 +65,23 @@ function apt(...args) {
   return run("apt-get", ["-q", "-o", "DPkg::Lock::Timeout=120", ...args], {
     DEBIAN_FRONTEND: "noninteractive",
   });
+}
+
+function isThere(file) {
+  return file.endsWith(".so") ? varnishModules().includes(file) : onPath(file);
+}
+
+/** Debian keeps them in a folder of the machine's architecture. */
+function varnishModules() {
+  const libraries = ["/usr/lib", "/usr/local/lib", "/opt/homebrew/lib"].filter(existsSync);
+  const folders = libraries.flatMap((folder) => [
+    folder,
+    ...readdirSync(folder).map((name) => join(folder, name)),
+  ]);
+  return folders
+    .map((folder) => join(folder, "varnish", "vmods"))
+    .filter(existsSync)
+    .flatMap((folder) => readdirSync(folder));
 }
 
 function onPath(binary) {

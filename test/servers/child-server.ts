@@ -31,13 +31,16 @@ export interface ChildServerOptions {
   protocol: string;
   /** One request, and what the reply starts with once the server is ready. */
   ready: { send: string; expect: string };
+  /** SIGTERM for one with children of its own, which it then ends. Default SIGKILL. */
+  endsBy?: "SIGKILL" | "SIGTERM";
 }
 
-const READY_WITHIN_MS = 10_000;
+const READY_WITHIN_MS = 30_000;
 
-const running = new Set<ChildProcess>();
+/** Those that run, and what ends them. */
+const running = new Map<ChildProcess, NodeJS.Signals>();
 process.on("exit", () => {
-  for (const child of running) child.kill("SIGKILL");
+  for (const [child, signal] of running) child.kill(signal);
 });
 
 // An exit handler does not run when this process itself is killed; the kernel's parent-death signal does.
@@ -45,23 +48,26 @@ const SETPRIV = "/usr/bin/setpriv";
 const diesWithParent = process.platform === "linux" && existsSync(SETPRIV);
 
 export async function startChildServer(options: ChildServerOptions): Promise<ChildServer> {
-  const { command, port, protocol } = options;
+  const { command, port, protocol, endsBy = "SIGKILL" } = options;
   const dir = await mkdtemp(join(tmpdir(), `tidegate-${command}-`));
   let child: ChildProcess;
 
   async function start(): Promise<void> {
     const args = options.args(dir);
     child = diesWithParent
-      ? spawn(SETPRIV, ["--pdeathsig", "KILL", "--", command, ...args], { stdio: ["ignore", "pipe", "pipe"] })
+      ? spawn(SETPRIV, ["--pdeathsig", endsBy.slice(3), "--", command, ...args], {
+          stdio: ["ignore", "pipe", "pipe"],
+        })
       : spawn(command, args, { stdio: ["ignore", "pipe", "pipe"] });
     await untilReady(child, options);
   }
 
-  // Always SIGKILL: there is nothing to save, a frozen server hears nothing else, and memcached takes its time.
+  // SIGKILL wherever it will do: there is nothing to save, a frozen server hears nothing else, and memcached takes its time.
   async function end(): Promise<void> {
     if (!running.has(child)) return;
     const exited = once(child, "exit");
-    child.kill("SIGKILL");
+    child.kill(endsBy);
+    if (endsBy !== "SIGKILL") child.kill("SIGCONT");
     await exited;
   }
 
@@ -93,10 +99,11 @@ export async function startChildServer(options: ChildServerOptions): Promise<Chi
 }
 
 /** Resolves when the server gives the expected answer; throws with its own output if it exits or stays silent. */
-async function untilReady(child: ChildProcess, { command, port, ready }: ChildServerOptions): Promise<void> {
+async function untilReady(child: ChildProcess, options: ChildServerOptions): Promise<void> {
+  const { command, port, ready, endsBy = "SIGKILL" } = options;
   let output = "";
   let ended: string | undefined;
-  running.add(child);
+  running.set(child, endsBy);
   child.stdout?.on("data", (chunk) => {
     output = (output + chunk).slice(-4_000);
   });
@@ -117,7 +124,7 @@ async function untilReady(child: ChildProcess, { command, port, ready }: ChildSe
     const answer = await ask(port, ready.send, 500).catch(() => "");
     if (answer.startsWith(ready.expect) && !ended) return;
     if (Date.now() > deadline) {
-      child.kill("SIGKILL");
+      child.kill(endsBy);
       ended = `was not ready within ${READY_WITHIN_MS} ms`;
     }
     await sleep(10);

@@ -14,7 +14,8 @@ export interface FaultProxy {
   stop(): Promise<void>;
 }
 
-export async function faultProxy(targetPort: number): Promise<FaultProxy> {
+/** On any free port, unless told which. */
+export async function faultProxy(targetPort: number, ownPort = 0): Promise<FaultProxy> {
   const sockets = new Set<Socket>();
   let swallowing = false;
   let delayMs = 0;
@@ -61,7 +62,7 @@ export async function faultProxy(targetPort: number): Promise<FaultProxy> {
     for (const socket of sockets) socket.destroy();
   }
 
-  const port = await listen(0);
+  const port = await listen(ownPort);
   return {
     port,
     cut,
