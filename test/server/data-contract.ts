@@ -3,9 +3,10 @@ import type { DirectoryWatcher, ListEntry, ListName } from "tidegate";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Data, PolicyVersion } from "../../packages/tidegate-server/src/data.js";
 import { soon } from "../directory/support.js";
+import { controlContract } from "./data-control-contract.js";
 
 export interface DataContractOptions {
-  /** Opens data that shares nothing with any other, and keeps 50 audit entries. */
+  /** Opens data that shares nothing with any other, and keeps 50 audit entries and 50 offenders. */
   open(): Promise<Data>;
   /** Opens what this one holds once more: after closing it, or beside it where that may be. */
   again(data: Data): Promise<Data>;
@@ -273,6 +274,8 @@ export function dataContract(name: string, options: DataContractOptions): void {
         expect(seen.lists.safelist.has("192.0.2.3")).toBe(false);
       });
     });
+
+    controlContract({ open, again, isShared: options.isShared });
 
     it("what was written is there for whoever opens it next", async () => {
       const data = await open();

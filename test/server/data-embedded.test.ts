@@ -15,9 +15,11 @@ import { afterAll, describe, expect, it } from "vitest";
 import { type Database, openDatabase } from "../../packages/tidegate-server/src/data/embedded/database.js";
 import { embeddedAudit } from "../../packages/tidegate-server/src/data/embedded/embedded-audit.js";
 import { openDatabaseFile } from "../../packages/tidegate-server/src/data/embedded/open-database-file.js";
+import { schemaSteps } from "../../packages/tidegate-server/src/data/embedded/schema.js";
 import { openEmbeddedData } from "../../packages/tidegate-server/src/data/embedded-data.js";
 import type { Data } from "../../packages/tidegate-server/src/data.js";
 import { dataContract, mostAudit } from "./data-contract.js";
+import { mostOffenders } from "./data-control-contract.js";
 import { startWriter } from "./data-writing.js";
 
 const home = mkdtempSync(join(tmpdir(), "tidegate-data-"));
@@ -28,7 +30,7 @@ let count = 0;
 const newDir = (): string => join(home, `d${++count}`);
 
 async function open(dir = newDir()): Promise<Data> {
-  const data = await openEmbeddedData(dir, { mostAudit });
+  const data = await openEmbeddedData(dir, { mostAudit, mostOffenders });
   dirs.set(data, dir);
   return data;
 }
@@ -179,6 +181,32 @@ describe("embedded data", () => {
       database.rows("SELECT address FROM list_entries"),
     );
     expect(rows).toEqual([{ address: '"192.0.2.3"' }]);
+  });
+
+  it("of an earlier layout is brought up to date, and keeps what it held", async () => {
+    const dir = newDir();
+    mkdirSync(dir);
+    sqlAt(join(dir, "tidegate.db"), (database) =>
+      database.script(
+        `${schemaSteps[0]}; INSERT INTO audit (entry) VALUES ('{"who":"ann","what":"x","at":1}'); PRAGMA user_version = 1`,
+      ),
+    );
+    const data = await open(dir);
+    expect(await data.audit.list()).toMatchObject([{ who: "ann", id: 1 }]);
+    await data.edgeBook.setMode("front", { mode: "off", who: "ann" });
+    expect([...(await data.edgeBook.modes()).keys()]).toEqual(["front"]);
+  });
+
+  it("drops who was cleared when the hold-off has ended", async () => {
+    let now = 1_000;
+    const dir = newDir();
+    const data = await openEmbeddedData(dir, { clock: () => now });
+    await data.edgeBook.addClears(["203.0.113.7"], { until: 2_000, who: "ann" });
+    now = 2_000;
+    await data.edgeBook.addClears(["203.0.113.8"], { until: 3_000, who: "ann" });
+    await data.close();
+    const rows = sqlAt(join(dir, "tidegate.db"), (database) => database.rows("SELECT key FROM cleared_keys"));
+    expect(rows).toEqual([{ key: '"203.0.113.8"' }]);
   });
 
   it("tells apart ids and addresses that differ after a NUL", async () => {

@@ -8,6 +8,7 @@ import type { Data } from "../../packages/tidegate-server/src/data.js";
 import { soon } from "../directory/support.js";
 import { faultProxy, startRedis } from "../servers/index.js";
 import { dataContract, mostAudit } from "./data-contract.js";
+import { mostOffenders } from "./data-control-contract.js";
 
 /** Of a client of either kind, what is needed here. */
 interface Client {
@@ -29,7 +30,7 @@ async function connected<C extends Client>(client: C): Promise<C> {
 
 async function open(client: Client, prefix = `t:${crypto.randomUUID()}`): Promise<Data> {
   const directory = redisStore({ client, prefix }).openDirectory?.() as Directory;
-  const data = await openRedisData({ client, prefix, directory, mostAudit });
+  const data = await openRedisData({ client, prefix, directory, mostAudit, mostOffenders });
   prefixes.set(data, prefix);
   return data;
 }

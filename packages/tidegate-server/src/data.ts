@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
 import type { CustomerRecord, Directory } from "tidegate";
+import type { EdgeMode } from "./edge.js";
+import type { Offenders } from "./offenders.js";
 
 /** What outlives a process beside counts: lists, customers, policy versions, audit. Embedded or in Redis. */
 export interface Data {
@@ -8,6 +10,9 @@ export interface Data {
   readonly policies: PolicyVersions;
   readonly audit: AuditLog;
   readonly pending: PendingCustomers;
+  readonly offenders: Offenders;
+  readonly edgeBook: EdgeBook;
+  readonly leases: Leases;
   /** Many records of the directory at once; an empty one removes. */
   putCustomers(records: readonly (readonly [id: string, record: CustomerRecord])[]): Promise<void>;
   close(): Promise<void>;
@@ -85,4 +90,43 @@ export interface PendingCustomer {
   readonly tier?: string;
   /** Window in seconds to limit. */
   readonly limits?: Readonly<Record<number, number>>;
+}
+
+/** What people decided about edges and held clients. It outlives every process, and the loop keeps to it. */
+export interface EdgeBook {
+  /** Of edges nobody set, none. */
+  modes(): Promise<ReadonlyMap<string, SetMode>>;
+  setMode(edge: string, mode: Omit<SetMode, "at">): Promise<SetMode>;
+  /** Clients cleared by hand whose hold-off has not ended: they go to no edge. */
+  clears(): Promise<ClearedKey[]>;
+  addClears(keys: readonly string[], terms: { readonly until: number; readonly who: string }): Promise<void>;
+  /** How each edge was when whoever keeps it last looked: for those who do not keep it. */
+  reports(): Promise<ReadonlyMap<string, unknown>>;
+  report(edge: string, report: unknown): Promise<void>;
+  /** Tells that something people decided has changed, within a second, whoever changed it. Answers how to stop. */
+  watch(listener: () => void): () => void;
+}
+
+export interface SetMode {
+  readonly mode: EdgeMode;
+  readonly who: string;
+  readonly why?: string;
+  readonly at: number;
+}
+
+export interface ClearedKey {
+  readonly key: string;
+  readonly until: number;
+  readonly who: string;
+  readonly at: number;
+}
+
+/** One process at a time. */
+export interface Leases {
+  /**
+   * Takes, or holds on to, what nobody else has. Answers a number that is larger for each new holder, or undefined: somebody else
+   * has it.
+   */
+  take(name: string, holder: string, forMs: number): Promise<number | undefined>;
+  giveUp(name: string, holder: string): Promise<void>;
 }

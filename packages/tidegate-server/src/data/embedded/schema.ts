@@ -18,4 +18,9 @@ export const schemaSteps: readonly string[] = [
   CREATE TABLE audit (id INTEGER PRIMARY KEY AUTOINCREMENT, entry TEXT NOT NULL);
   CREATE TABLE pending_customers (id INTEGER PRIMARY KEY AUTOINCREMENT, write TEXT NOT NULL);
   `,
+  `
+  CREATE TABLE edge_modes (edge TEXT PRIMARY KEY, mode TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE cleared_keys (key TEXT PRIMARY KEY, entry TEXT NOT NULL, until REAL NOT NULL) WITHOUT ROWID;
+  CREATE INDEX cleared_keys_until ON cleared_keys (until);
+  `,
 ];

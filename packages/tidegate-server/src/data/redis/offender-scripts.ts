@@ -1,0 +1,116 @@
+import { scriptOf } from "./commands.js";
+
+/**
+ * Before each change. KEYS: held, ends, changes, events. The first three are made together, each with a mark that keeps it in
+ * being while it is empty; should Redis lose one of them, all are begun anew, and `#complete` is gone with them.
+ */
+const opening = `
+local held, ends, changes, events = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local now = tonumber(ARGV[1])
+if redis.call('EXISTS', held, ends, changes) < 3 then
+  redis.call('UNLINK', held, ends, changes)
+  local time = redis.call('TIME')
+  redis.call('HSET', held, '#born', time[1] .. '.' .. time[2], '#rev', '0', '#floor', '0')
+  redis.call('ZADD', ends, '+inf', '#')
+  redis.call('ZADD', changes, '+inf', '#')
+end
+local function changed(id)
+  redis.call('ZADD', changes, redis.call('HINCRBY', held, '#rev', 1), id)
+end
+local function tell()
+  redis.call('XADD', events, 'MAXLEN', '~', '10000', '*', 'k', 'o')
+  redis.call('PEXPIRE', events, 86400000)
+end
+`;
+
+/**
+ * Adds one offender, or more about one. KEYS as above. ARGV: now, id, until, crossedAt, score, leaked, facts (JSON), most.
+ * A record is \`until crossedAt score leaked toldUntil toldScore\`, a line break, and the facts. Ended ones are dropped, at most 200
+ * each time; beyond \`most\` those released soonest. Replies 1 when the edges have to know. Its twin is mergeOffender.
+ */
+export const addScript = scriptOf(`${opening}
+local id, facts, most = ARGV[2], ARGV[7], tonumber(ARGV[8])
+local ending, crossed, score, leaked = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+local toldUntil, toldScore, isNews = ending, score, true
+local known = redis.call('HGET', held, id)
+if known then
+  local u, c, _, l, tu, ts = string.match(known, '^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+)\\n')
+  u, c, l, tu, ts = tonumber(u or ''), tonumber(c or ''), tonumber(l or ''), tonumber(tu or ''), tonumber(ts or '')
+  if u and c and l and tu and ts and u > now then
+    ending, crossed, leaked = math.max(u, ending), math.min(c, crossed), math.max(l, leaked)
+    isNews = ending - tu > math.min(1000, 0.05 * (tu - now)) or score > 2 * ts
+    if isNews then toldUntil, toldScore = ending, score else toldUntil, toldScore = tu, ts end
+  end
+end
+local numbers = string.format('%.17g %.17g %.17g %.17g %.17g %.17g', ending, crossed, score, leaked, toldUntil, toldScore)
+redis.call('HSET', held, id, numbers .. '\\n' .. facts)
+redis.call('ZADD', ends, string.format('%.17g', ending), id)
+changed(id)
+local ended = redis.call('ZRANGEBYSCORE', ends, '-inf', string.format('%.17g', now), 'LIMIT', 0, 200)
+if #ended > 0 then
+  redis.call('HDEL', held, unpack(ended))
+  redis.call('ZREM', ends, unpack(ended))
+  redis.call('ZREM', changes, unpack(ended))
+end
+while redis.call('ZCARD', ends) > most + 1 do
+  local soonest = redis.call('ZPOPMIN', ends)[1]
+  redis.call('HDEL', held, soonest)
+  changed(soonest)
+end
+local old = redis.call('ZCARD', changes) - 1 - 2 * most
+if old > 0 then
+  local last = redis.call('ZRANGE', changes, old - 1, old - 1, 'WITHSCORES')
+  redis.call('HSET', held, '#floor', last[2])
+  redis.call('ZREMRANGEBYRANK', changes, 0, old - 1)
+end
+if isNews then tell() return 1 end
+return 0
+`);
+
+/** Drops offenders. KEYS as above. ARGV: now, ids. Replies the record of each, or nil. */
+export const removeScript = scriptOf(`${opening}
+local records, isAny = {}, false
+for i = 2, #ARGV do
+  local id = ARGV[i]
+  local record = redis.call('HGET', held, id)
+  records[i - 1] = record
+  if record then
+    isAny = true
+    redis.call('HDEL', held, id)
+    redis.call('ZREM', ends, id)
+    changed(id)
+  end
+end
+if isAny then tell() end
+return records
+`);
+
+/** KEYS as above. ARGV: now. All that stands at the edges is known here from now on. */
+export const completeScript = scriptOf(`${opening}
+redis.call('HSET', held, '#complete', '1')
+return 1
+`);
+
+/**
+ * What changed since the reader last looked. KEYS: held, changes. ARGV: #born and #rev as the reader knows them. Replies
+ * born, rev, 1 when all follow or 0 when only what changed does, and id and record (nil: dropped) in turn. Nothing there: nil.
+ */
+export const lookScript = scriptOf(`
+local held, changes = KEYS[1], KEYS[2]
+local known = tonumber(ARGV[2])
+local meta = redis.call('HMGET', held, '#born', '#rev', '#floor')
+local rev, floor = tonumber(meta[2] or ''), tonumber(meta[3] or '')
+if not meta[1] or not rev or not floor then return nil end
+if meta[1] == ARGV[1] and known >= floor and known <= rev then
+  local ids = redis.call('ZRANGEBYSCORE', changes, '(' .. known, rev, 'LIMIT', 0, 2001)
+  if #ids <= 2000 then
+    local found = {}
+    for i, id in ipairs(ids) do
+      found[2 * i - 1] = id
+      found[2 * i] = redis.call('HGET', held, id)
+    end
+    return { meta[1], meta[2], 0, found }
+  end
+end
+return { meta[1], meta[2], 1, redis.call('HGETALL', held) }
+`);

@@ -1,0 +1,61 @@
+import type { Offenders } from "../../offenders.js";
+import { soundOffender } from "../offender-merge.js";
+import type { Run, Send } from "./commands.js";
+import type { ControlEvents } from "./control-events.js";
+import type { ControlKeys } from "./control-keys.js";
+import { offenderMirror } from "./offender-mirror.js";
+import { factsText, offenderId, readOffender } from "./offender-record.js";
+import { addScript, completeScript, removeScript } from "./offender-scripts.js";
+
+export interface RedisOffendersOptions {
+  readonly send: Send;
+  readonly run: Run;
+  readonly keys: ControlKeys;
+  readonly events: ControlEvents;
+  readonly now: () => number;
+  readonly onError: (error: unknown) => void;
+  readonly most?: number;
+}
+
+const mostRemovedAtOnce = 1_000;
+
+/** Who is held, for all processes on this Redis. What it holds is bounded, and lost together or not at all. */
+export function redisOffenders(options: RedisOffendersOptions): Offenders {
+  const { send, run, keys, events, now, onError, most = 20_000 } = options;
+  const mirror = offenderMirror({ run, keys, now, onError });
+  const places = [keys.held, keys.ends, keys.changes, keys.events];
+  return {
+    async add(told) {
+      const offender = soundOffender(told);
+      const { until, crossedAt, score, leaked } = offender;
+      if (until <= now()) return false;
+      const numbers = [until, crossedAt, score, leaked].map(String);
+      const args = [String(now()), offenderId(offender), ...numbers, factsText(offender), String(most)];
+      const isNews = Number(await run(addScript, places, args)) === 1;
+      if (isNews) events.tell("offenders");
+      return isNews;
+    },
+    now: () => mirror.look(),
+    async remove(wanted) {
+      const known = new Set(wanted);
+      const ids = (await mirror.look()).filter(({ key }) => known.has(key)).map(offenderId);
+      const removed = [];
+      for (let i = 0; i < ids.length; i += mostRemovedAtOnce) {
+        const some = ids.slice(i, i + mostRemovedAtOnce);
+        const records = (await run(removeScript, places, [String(now()), ...some])) as (string | null)[];
+        for (const [j, id] of some.entries()) {
+          const record = records[j];
+          const offender = typeof record === "string" ? readOffender(id, record) : undefined;
+          if (offender !== undefined) removed.push(offender);
+        }
+      }
+      if (removed.length > 0) events.tell("offenders");
+      return removed;
+    },
+    watch: (listener) => events.watch("offenders", listener),
+    isComplete: async () => (await send("HGET", keys.held, "#complete")) === "1",
+    async markComplete() {
+      await run(completeScript, places, [String(now())]);
+    },
+  };
+}
