@@ -1,44 +1,38 @@
-import { Gauge, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
 import type { Gate, Store, Subject } from "tidegate";
 import type { Log } from "../log.js";
-import type { ControlSettings } from "../settings.js";
-import { memoryOffenders, type Offenders } from "./offenders.js";
+import type { Offenders } from "../offenders.js";
+import type { Settings } from "../settings.js";
+import { offenderOf } from "./offender-of.js";
 import { openTracker } from "./tracker.js";
 
-/** From the first crossing to the edges: who is tracked, who is held. */
+/** What meets traffic tells control: who is tracked, and whom the policy's own rules hold. */
 export interface Control {
-  readonly offenders: Offenders;
   /** Undefined: nobody is tracked. */
   readonly track?: (subject: Subject) => void;
   close(): Promise<void>;
 }
 
 export interface ControlOptions {
-  readonly settings: ControlSettings;
+  readonly settings: Pick<Settings, "control" | "identity">;
   readonly gate: Gate;
   readonly store: Store;
+  readonly offenders: Offenders;
   readonly log: Log;
   readonly registry: Registry;
 }
 
-export function openControl({ settings, gate, store, log, registry }: ControlOptions): Control {
-  const offenders = memoryOffenders();
+export function openControl({ settings, gate, store, offenders, log, registry }: ControlOptions): Control {
+  const { identity, control } = settings;
   const tracker =
-    settings.track && openTracker({ settings: settings.track, store, offenders, log, registry });
-  const stop = gate.on("held", ({ rule, key, until }) => {
-    const edges = edgesOf(gate, rule);
-    if (edges !== undefined) offenders.add({ rule, key, until, edges });
-  });
-  new Gauge({
-    name: "tidegate_offenders",
-    help: "Clients held now that the edges are to know of.",
-    registers: [registry],
-    collect() {
-      this.set(offenders.size);
-    },
+    control.track && openTracker({ settings: control.track, identity, store, offenders, log, registry });
+  const stop = gate.on("held", (event) => {
+    const edges = edgesOf(gate, event.rule);
+    const offender = edges && offenderOf(event, edges);
+    if (offender === undefined) return;
+    offenders.add(offender).catch((error) => log.warn({ err: error }, "an offender could not be told"));
   });
   return {
-    offenders,
     ...(tracker && { track: tracker.track }),
     async close() {
       stop();

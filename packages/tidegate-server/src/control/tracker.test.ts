@@ -1,78 +1,263 @@
 import { Registry } from "prom-client";
 import { memoryStore, type Store } from "tidegate";
-import { subjectOf } from "tidegate/testing";
-import { expect, test } from "vitest";
+import { subjectOf, virtualClock } from "tidegate/testing";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import type { Log } from "../log.js";
-import { memoryOffenders } from "./offenders.js";
-import { openTracker } from "./tracker.js";
+import type { Offender, Offenders } from "../offenders.js";
+import { openTracker, type Tracker } from "./tracker.js";
+import { forgetTracked } from "./tracking/tracked-rules.js";
 
 const log: Log = { trace() {}, debug() {}, info() {}, warn() {}, error() {} };
-const settings = { methods: [], standard: "3 per minute", broad: "5 per minute", holdFor: [60_000] };
+const settings = {
+  methods: [] as readonly string[],
+  // From rest 3 and 4 pass at once, so the next crosses.
+  standard: "3 per minute",
+  broad: "5 per minute",
+  halfLifeMs: 30_000,
+  holdFor: [60_000, 300_000],
+};
 
-function tracker(options: { store?: Store; methods?: readonly string[]; mostUnderWay?: number } = {}) {
+const trackers: Tracker[] = [];
+afterEach(async () => {
+  for (const tracker of trackers.splice(0)) await tracker.close();
+});
+
+/** Notes what it is told. */
+function notebook(fails: () => boolean = () => false) {
+  const told: Offender[] = [];
+  const offenders: Pick<Offenders, "add"> = {
+    async add(offender) {
+      if (fails()) throw new Error("away");
+      told.push(offender);
+      return true;
+    },
+  };
+  return { told, offenders: offenders as Offenders };
+}
+
+interface Terms {
+  readonly store?: Store;
+  readonly methods?: readonly string[];
+  readonly mostUnderWay?: number;
+  readonly fails?: () => boolean;
+  readonly fingerprint?: "seed";
+}
+
+function tracker(terms: Terms = {}) {
+  const clock = virtualClock(1_700_000_000_000);
   const registry = new Registry();
-  const offenders = memoryOffenders();
-  const { store = memoryStore(), methods = [], mostUnderWay } = options;
+  const { told, offenders } = notebook(terms.fails);
+  const { store = memoryStore({ clock }), methods = [], mostUnderWay, fingerprint } = terms;
   const opened = openTracker({
     settings: { ...settings, methods },
     store,
     offenders,
     log,
     registry,
+    clock,
+    ...(fingerprint && { identity: { fingerprint } }),
     ...(mostUnderWay !== undefined && { mostUnderWay }),
   });
-  return { ...opened, offenders, registry };
+  trackers.push(opened);
+  async function send(count: number, ...about: Parameters<typeof subjectOf>): Promise<void> {
+    for (let i = 0; i < count; i++) opened.track(subjectOf(...about));
+    await gathered();
+  }
+  const metric = async (line: string): Promise<boolean> => (await registry.metrics()).includes(line);
+  return { ...opened, told, clock, store, send, metric };
 }
 
 /** What came within a few milliseconds goes to the store together. */
 const gathered = () => new Promise((resolve) => setTimeout(resolve, 20));
 
-test("a client beyond the threshold on one path becomes an offender by its digest", async () => {
-  const { track, offenders } = tracker();
-  for (let i = 0; i < 3; i++) track(subjectOf("203.0.113.7", { path: "/a" }));
-  await gathered();
-  expect(offenders.size).toBe(0);
-  track(subjectOf("203.0.113.7", { path: "/a" }));
-  await gathered();
-  expect(offenders.now()).toMatchObject([
-    { rule: "edge/standard", key: expect.stringMatching(/^[0-9a-f]{64}$/) },
-  ]);
+const client = "203.0.113.7";
+const atA = { path: "/a?token=hush", host: "example.com", headers: { "user-agent": "x".repeat(300) } };
+
+describe("a client that crosses", () => {
+  test("becomes an offender by its digest at that very request, with what is known of it", async () => {
+    const { send, told, clock, metric } = tracker();
+    await send(3, client, atA);
+    expect(told).toEqual([]);
+    await send(1, `::ffff:${client}`, atA);
+    expect(told).toEqual([
+      {
+        key: expect.stringMatching(/^[0-9a-f]{64}$/),
+        rule: "edge/standard",
+        crossedAt: clock(),
+        until: clock() + 60_000,
+        score: expect.any(Number),
+        leaked: 0,
+        edges: [],
+        about: {
+          ip: client,
+          host: "example.com",
+          method: "GET",
+          path: "/a",
+          userAgent: "x".repeat(200),
+        },
+        share: expect.any(Number),
+      },
+    ]);
+    expect(told[0]?.score).toBeGreaterThanOrEqual(1);
+    expect(await metric('tidegate_crossed_total{rule="edge/standard"} 1')).toBe(true);
+    expect(await metric('tidegate_tracked_total{outcome="counted"} 4')).toBe(true);
+  });
+
+  test("as a known tool is counted on all paths together, a browser on each", async () => {
+    const { track, told } = tracker();
+    const visit = (agent: string) => {
+      for (let i = 0; i < 6; i++)
+        track(subjectOf(client, { path: `/${i}`, headers: { "user-agent": agent } }));
+    };
+    visit("Mozilla/5.0");
+    await gathered();
+    expect(told).toEqual([]);
+    visit("sqlmap/1.4#stable (http://sqlmap.org)");
+    await gathered();
+    expect(told).toMatchObject([{ rule: "edge/broad" }]);
+  });
+
+  test("by other methods than those named does not count", async () => {
+    const { send, told } = tracker({ methods: ["POST"] });
+    await send(9, client, { method: "GET", path: "/a" });
+    expect(told).toEqual([]);
+    await send(4, client, { method: "POST", path: "/a" });
+    expect(told).toHaveLength(1);
+  });
+
+  test("is named as the edges name it, in the seed's form too", async () => {
+    const { send, told } = tracker({ fingerprint: "seed" });
+    await send(4, client, atA);
+    expect(told[0]?.key).toMatch(/^[0-9a-f]{40}$/);
+  });
+
+  test("leaves others behind the same address alone", async () => {
+    const { send, told } = tracker();
+    for (let i = 0; i < 50; i++) await send(3, client, { headers: { "user-agent": `browser ${i}` } });
+    expect(told).toEqual([]);
+    await send(1, client, { headers: { "user-agent": "browser 7" } });
+    expect(told).toHaveLength(1);
+    expect(told[0]?.share).toBe(1);
+  });
+
+  test("is told with the share of clients held", async () => {
+    const { send, track, told, metric } = tracker();
+    for (let i = 0; i < 199; i++) track(subjectOf(`198.51.100.${i}`));
+    await send(4, client);
+    expect(told[0]?.share).toBeCloseTo(1 / 200, 3);
+    expect(await metric("tidegate_tracked_clients 200")).toBe(true);
+  });
 });
 
-test("a known tool is counted on all paths together, a browser on each", async () => {
-  const { track, offenders } = tracker();
-  const visit = (agent: string) => {
-    for (let i = 0; i < 6; i++)
-      track(subjectOf("203.0.113.7", { path: `/${i}`, headers: { "user-agent": agent } }));
-  };
-  visit("Mozilla/5.0");
-  await gathered();
-  expect(offenders.size).toBe(0);
-  visit("sqlmap/1.4#stable (http://sqlmap.org)");
-  await gathered();
-  expect(offenders.now()).toMatchObject([{ rule: "edge/broad" }]);
+describe("a client that goes on", () => {
+  test("is held until its estimate falls below the rate, and that is told, but no more than once a second", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      const { track, told, clock, metric } = tracker();
+      for (let i = 0; i < 404; i++) track(subjectOf(client, atA));
+      await vi.advanceTimersByTimeAsync(10);
+      expect(told).toHaveLength(1);
+      clock.advance(1_000);
+      await vi.advanceTimersByTimeAsync(1_000);
+      expect(told).toHaveLength(2);
+      // 404 hits weigh 404 · ln 2 / 30 s = 9.3 a second, 187 times 3 a minute: log2(187) half-lives, from when they came.
+      const until = 1_700_000_000_000 + 30_000 * Math.log2((404 * Math.LN2) / 30 / (3 / 60));
+      expect(told[1]).toMatchObject({ until: Math.ceil(until), leaked: 400, key: told[0]?.key });
+      expect(told[1]?.score).toBeGreaterThan(180);
+      expect(told[1]?.crossedAt).toBe(told[0]?.crossedAt);
+      expect(await metric("tidegate_leaked_total 400")).toBe(true);
+      // Nothing more to tell: it stopped.
+      clock.advance(10_000);
+      await vi.advanceTimersByTimeAsync(10_000);
+      expect(told).toHaveLength(2);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test("is told of again now and then, lest it was lost", async () => {
+    const { send, told, clock } = tracker();
+    await send(4, client, atA);
+    for (const tells of [1, 2, 2, 3]) {
+      clock.advance(3_000);
+      await send(1, client, atA);
+      expect(told).toHaveLength(tells);
+    }
+    expect(told.map(({ leaked }) => leaked)).toEqual([0, 2, 4]);
+  });
+
+  test("is told by a process that did not see it cross", async () => {
+    const first = tracker();
+    await first.send(4, client, atA);
+    const second = tracker({ store: first.store });
+    await second.send(1, client, atA);
+    expect(second.told).toMatchObject([{ key: first.told[0]?.key, leaked: 1 }]);
+  });
+
+  test("after its hold has ended crosses again, and is held longer; who calmed down is let in", async () => {
+    const { send, told, clock } = tracker();
+    await send(4, client, atA);
+    clock.advance("61s");
+    await send(1, client, atA);
+    expect(told).toHaveLength(1);
+    await send(3, client, atA);
+    expect(told).toHaveLength(2);
+    expect(told[1]).toMatchObject({ crossedAt: clock(), until: clock() + 300_000, leaked: 0 });
+  });
 });
 
-test("only the methods named count", async () => {
-  const { track, offenders } = tracker({ methods: ["POST"] });
-  for (let i = 0; i < 9; i++) track(subjectOf("203.0.113.7", { method: "GET", path: "/a" }));
-  await gathered();
-  expect(offenders.size).toBe(0);
-  for (let i = 0; i < 4; i++) track(subjectOf("203.0.113.7", { method: "POST", path: "/a" }));
-  await gathered();
-  expect(offenders.size).toBe(1);
+test("who was cleared starts afresh", async () => {
+  const { send, told, store } = tracker();
+  await send(4, client, atA);
+  await forgetTracked(store, told);
+  await send(3, client, atA);
+  expect(told).toHaveLength(1);
+  await send(1, client, atA);
+  expect(told).toHaveLength(2);
+  expect(told[1]).toMatchObject({ leaked: 0, until: told[0]?.until });
 });
 
-test("what is gathered when it closes is counted", async () => {
-  const { track, close, registry } = tracker();
-  track(subjectOf("203.0.113.7"));
+test("offenders that can not be told of are told of later, while they are held", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  try {
+    let isAway = true;
+    const { track, told, clock } = tracker({ fails: () => isAway });
+    const tick = async (ms: number) => {
+      clock.advance(ms);
+      await vi.advanceTimersByTimeAsync(ms);
+    };
+    for (let i = 0; i < 4; i++) track(subjectOf(client, atA));
+    await tick(10);
+    await tick(3_000);
+    expect(told).toEqual([]);
+    isAway = false;
+    await tick(1_500);
+    expect(told).toMatchObject([{ leaked: 0 }]);
+    await tick(5_000);
+    expect(told).toHaveLength(1);
+    isAway = true;
+    for (let i = 0; i < 4; i++) track(subjectOf("203.0.113.8", atA));
+    await tick(10);
+    await tick(70_000);
+    isAway = false;
+    await tick(5_000);
+    expect(told).toHaveLength(1);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test("what is gathered when it closes is counted, and told", async () => {
+  const { track, close, metric, told } = tracker();
+  for (let i = 0; i < 4; i++) track(subjectOf(client));
   await close();
-  expect(await registry.metrics()).toContain('tidegate_tracked_total{outcome="counted"} 1');
+  expect(await metric('tidegate_tracked_total{outcome="counted"} 4')).toBe(true);
+  expect(told).toHaveLength(1);
 });
 
 test("a store that never answers holds nobody up, and what goes uncounted is counted", async () => {
   const hung: Store = Object.assign(Object.create(memoryStore()), { decide: () => new Promise(() => {}) });
-  const { track, registry } = tracker({ store: hung, mostUnderWay: 5 });
-  for (let i = 0; i < 20; i++) track(subjectOf("203.0.113.7"));
-  expect(await registry.metrics()).toContain('tidegate_tracked_total{outcome="dropped"} 15');
+  const { track, metric } = tracker({ store: hung, mostUnderWay: 5 });
+  for (let i = 0; i < 20; i++) track(subjectOf(client));
+  expect(await metric('tidegate_tracked_total{outcome="dropped"} 15')).toBe(true);
 });

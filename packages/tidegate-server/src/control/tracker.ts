@@ -1,15 +1,20 @@
-import { Counter, type Registry } from "prom-client";
+import { Counter, Gauge, type Registry } from "prom-client";
 import {
   createGate,
   type Duration,
+  type IdentityOptions,
   memoryDirectory,
-  type RateText,
   type Store,
   type Subject,
+  type Verdict,
 } from "tidegate";
 import type { Log } from "../log.js";
+import type { Offender, Offenders } from "../offenders.js";
 import type { TrackSettings } from "../settings.js";
-import type { Offenders } from "./offenders.js";
+import { factsOf } from "./offender-of.js";
+import { distinctLately } from "./tracking/distinct-lately.js";
+import { offenderTeller } from "./tracking/offender-teller.js";
+import { trackedLimit, trackedRules } from "./tracking/tracked-rules.js";
 
 /** Counts who comes, beside the request's way: nobody waits for it, and nobody is refused by it. */
 export interface Tracker {
@@ -19,58 +24,87 @@ export interface Tracker {
 
 export interface TrackerOptions {
   readonly settings: TrackSettings;
+  /** How fingerprints are made: as the edges make them. */
+  readonly identity?: IdentityOptions;
   readonly store: Store;
   readonly offenders: Offenders;
   readonly log: Log;
   readonly registry: Registry;
   /** Calls to the store under way at the same time; further clients go uncounted, and that is counted. */
   readonly mostUnderWay?: number;
+  /** For tests. Default the system's. */
+  readonly clock?: () => number;
 }
-
-/** Counts of the tracker stand under these names in the store. */
-const trackedRules = { standard: "edge/standard", broad: "edge/broad" } as const;
 
 /** Clients that come within so long go to the store in one call. */
 const gatherMs = 4;
 
 export function openTracker(options: TrackerOptions): Tracker {
-  const { settings, store, offenders, log, registry, mostUnderWay = 1_000 } = options;
+  const { settings, identity, store, offenders, log, registry } = options;
+  const { mostUnderWay = 1_000, clock: now = Date.now } = options;
+  const standard = trackedLimit(settings.standard, settings);
+  const broad = trackedLimit(settings.broad, settings);
   const hold = { for: settings.holdFor as readonly Duration[] };
   const only = settings.methods.length === 0 ? {} : { only: { method: settings.methods } };
   const gate = createGate({
     store,
     directory: memoryDirectory(),
     onStoreFailure: "allow",
+    ...(identity && { identity }),
     rules: [
-      { name: trackedRules.standard, by: "standard", limits: [settings.standard as RateText], hold, ...only },
-      { name: trackedRules.broad, by: "broad", limits: [settings.broad as RateText], hold, ...only },
+      { name: trackedRules.standard, by: "standard", limits: [standard.limit], hold, ...only },
+      { name: trackedRules.broad, by: "broad", limits: [broad.limit], hold, ...only },
     ],
     onWarning: ({ code, message }) => log.warn({ code, message }, "tracking"),
   });
-  gate.on("held", ({ rule, key, until }) => offenders.add({ rule, key, until, edges: [] }));
-  const tracked = new Counter({
-    name: "tidegate_tracked_total",
-    help: "Requests counted for the edges, and those that went uncounted because the store was too slow.",
-    labelNames: ["outcome"],
-    registers: [registry],
-  });
-  const counted = tracked.labels("counted");
-  const dropped = tracked.labels("dropped");
+  const perSecond = new Map<string, number>([
+    [trackedRules.standard, standard.perSecond],
+    [trackedRules.broad, broad.perSecond],
+  ]);
+  const seen = distinctLately({ now });
+  const held = distinctLately({ now, bits: 1 << 16 });
+  const teller = offenderTeller({ offenders, log, now });
+  const meters = trackerMeters(registry, () => seen.count());
   const gathered: Subject[] = [];
-  let timer: NodeJS.Timeout | undefined;
   let underWay = 0;
+  let onIdle: () => void = () => {};
+  let timer: NodeJS.Timeout | undefined;
 
   async function count(subject: Subject): Promise<void> {
     underWay++;
+    const at = now();
     try {
-      await gate.decide(subject);
-      counted.inc();
+      const { allowed, verdicts, source } = await gate.decide(subject);
+      (source === "none" ? meters.dropped : meters.counted).inc();
+      seen.add(subject.ip);
+      if (!allowed) for (const verdict of verdicts) judge(subject, verdict, at);
     } catch (error) {
-      dropped.inc();
+      meters.dropped.inc();
       log.debug({ err: error }, "a request could not be tracked");
     } finally {
-      underWay--;
+      if (--underWay === 0) onIdle();
     }
+  }
+
+  /**
+   * By this process's clock, as edges and guards read it: the store's own may differ. The wait is what is left of the hold,
+   * or until the estimate falls below the rate, whichever is longer.
+   */
+  function judge(subject: Subject, verdict: Verdict, at: number): void {
+    const { rule, key, heldUntil, crossed = false, estimate = 0, retryAfterMs } = verdict;
+    const rate = perSecond.get(rule);
+    if (verdict.allowed || heldUntil === undefined || rate === undefined) return;
+    held.add(subject.ip);
+    const until = Math.ceil(now() + retryAfterMs);
+    const score = Math.max(1, estimate / rate);
+    if (crossed) meters.crossed.labels(rule).inc();
+    else meters.leaked.inc();
+    if (!crossed && teller.seenAgain(key, { until, score })) return;
+    const leaked = crossed ? 0 : 1;
+    const share = Math.min(1, held.count() / Math.max(1, seen.count()));
+    const about = factsOf(subject);
+    const offender: Offender = { key, rule, crossedAt: at, until, score, leaked, edges: [], about, share };
+    teller.tell(offender);
   }
 
   function countGathered(): void {
@@ -81,7 +115,7 @@ export function openTracker(options: TrackerOptions): Tracker {
   return {
     track(subject) {
       if (underWay + gathered.length >= mostUnderWay) {
-        dropped.inc();
+        meters.dropped.inc();
         return;
       }
       gathered.push(subject);
@@ -90,7 +124,45 @@ export function openTracker(options: TrackerOptions): Tracker {
     async close() {
       clearTimeout(timer);
       countGathered();
+      await new Promise<void>((resolve) => {
+        onIdle = resolve;
+        if (underWay === 0) resolve();
+      });
+      await teller.close();
       await gate.close();
     },
+  };
+}
+
+function trackerMeters(registry: Registry, clients: () => number) {
+  const registers = [registry];
+  const tracked = new Counter({
+    name: "tidegate_tracked_total",
+    help: "Requests counted for the edges, and those that went uncounted because the store was too slow.",
+    labelNames: ["outcome"],
+    registers,
+  });
+  new Gauge({
+    name: "tidegate_tracked_clients",
+    help: "Addresses that came within about the last minute, estimated.",
+    registers,
+    collect() {
+      this.set(clients());
+    },
+  });
+  return {
+    counted: tracked.labels("counted"),
+    dropped: tracked.labels("dropped"),
+    crossed: new Counter({
+      name: "tidegate_crossed_total",
+      help: "Clients that crossed a tracked rate and are held for it.",
+      labelNames: ["rule"],
+      registers,
+    }),
+    leaked: new Counter({
+      name: "tidegate_leaked_total",
+      help: "Requests of held clients that came through to here.",
+      registers,
+    }),
   };
 }

@@ -1,0 +1,100 @@
+import type { Registry } from "prom-client";
+import type { Clock } from "tidegate";
+import type { ControlDesk } from "../control-desk.js";
+import type { Edge } from "../edge.js";
+import type { Log } from "../log.js";
+import type { ControlSettings } from "../settings.js";
+import { overlapTest } from "./address-overlap.js";
+import { openAdoption } from "./adoption.js";
+import { controlDesk, type DeskOptions } from "./control-desk.js";
+import type { LoopData } from "./edge-facts.js";
+import { type EdgeKeeper, openEdgeKeeper } from "./edge-keeper.js";
+import { edgeMeters } from "./edge-meters.js";
+import { type KeeperTerms, usualTerms } from "./keeper-terms.js";
+import { memo } from "./memo.js";
+
+/** Everybody who is held, at every edge, and nobody else: looked after by one process for each edge. */
+export interface EdgeLoop {
+  readonly desk: ControlDesk;
+  /** Something changed: looks at once. */
+  wake(): void;
+  /** Leaves the edges as they are: entries end by themselves. The edges are not closed. */
+  close(): Promise<void>;
+}
+
+export interface EdgeLoopOptions extends Pick<DeskOptions, "keysOf" | "forget"> {
+  /** None: this process keeps no edge, and knows of them what others report. */
+  readonly edges: readonly OpenEdge[];
+  /** Edges there are beside those, kept by other processes. */
+  readonly elsewhere?: DeskOptions["elsewhere"];
+  readonly settings: Pick<ControlSettings, "everyMs" | "holdOffMs" | "spare" | "guard">;
+  readonly trustedProxies: readonly string[];
+  /** Of an address or block: whether the safelist has it, or some of it. */
+  readonly isSafelisted: (address: string) => boolean;
+  readonly data: LoopData;
+  readonly log: Log;
+  readonly registry: Registry;
+  /** This process, by a name no other one has. */
+  readonly holder: string;
+  readonly clock?: Clock;
+  /** For tests. */
+  readonly terms?: Partial<KeeperTerms>;
+}
+
+export interface OpenEdge {
+  readonly kind: string;
+  readonly edge: Edge;
+}
+
+export function openEdgeLoop(options: EdgeLoopOptions): EdgeLoop {
+  const { settings, data, log, registry, holder, clock = Date.now } = options;
+  const terms = { ...usualTerms, ...options.terms };
+  const isOwn = memo(overlapTest([...options.trustedProxies, ...settings.spare]));
+  const isSpared = (address: string): boolean => isOwn(address) || options.isSafelisted(address);
+  const keepers: EdgeKeeper[] = [];
+  const meters = edgeMeters(registry, () =>
+    keepers.map((keeper) => ({ ...keeper.status(), isKept: keeper.isKept })),
+  );
+  const adoption = openAdoption({
+    edges: options.edges.map(({ edge }) => edge),
+    data,
+    log,
+    clock,
+    readMs: terms.readMs,
+    patienceMs: terms.patienceMs,
+    onDone: wake,
+  });
+  for (const { edge, kind } of options.edges)
+    keepers.push(
+      openEdgeKeeper({
+        edge,
+        kind,
+        settings,
+        data,
+        isSpared,
+        onIncomplete: adoption.begin,
+        meters,
+        log,
+        holder,
+        clock,
+        terms,
+      }),
+    );
+
+  function wake(): void {
+    for (const keeper of keepers) keeper.wake();
+  }
+
+  const stops = [data.offenders.watch(wake), data.edgeBook.watch(wake)];
+  const { keysOf, forget, elsewhere = [] } = options;
+  const { holdOffMs } = settings;
+  return {
+    desk: controlDesk({ keepers, elsewhere, data, holdOffMs, keysOf, forget, clock }),
+    wake,
+    async close() {
+      for (const stop of stops) stop();
+      await adoption.close();
+      await Promise.all(keepers.map((keeper) => keeper.close()));
+    },
+  };
+}

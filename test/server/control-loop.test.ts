@@ -1,0 +1,303 @@
+import { afterEach, describe, expect, it, vi } from "vitest";
+import type { Edge } from "../../packages/tidegate-server/src/edge.js";
+import { memoryTable } from "../../packages/tidegate-server/src/edges/memory/memory-edge.js";
+import {
+  type ControlRig,
+  controlRig,
+  digestOf,
+  offenderOf,
+  type RigOptions,
+  shiftedClock,
+  testData,
+  wipeTable,
+} from "./control-support.js";
+
+const rigs: ControlRig[] = [];
+afterEach(async () => {
+  await Promise.all(rigs.splice(0).map(({ loop }) => loop.close()));
+});
+
+function open(options: RigOptions = {}): ControlRig {
+  const rig = controlRig(options);
+  rigs.push(rig);
+  return rig;
+}
+
+const soon = (check: () => unknown): Promise<unknown> => vi.waitFor(check, { timeout: 10_000, interval: 5 });
+const statusOf = async ({ loop }: ControlRig) => (await loop.desk.edges())[0];
+const keysOf = ({ standing }: ControlRig): string[] => [...standing().keys()].sort();
+
+describe("the loop", () => {
+  it("puts whoever is held at the edge, and takes off whoever is released", async () => {
+    const rig = open();
+    const until = rig.clock() + 60_000;
+    await rig.data.offenders.add(offenderOf("203.0.113.7", { until }));
+    await soon(() => expect(rig.standing().get("203.0.113.7")).toBe(Math.ceil(until / 1_000) * 1_000));
+    await rig.data.offenders.remove(["203.0.113.7"]);
+    await soon(() => expect(keysOf(rig)).toEqual([]));
+    await soon(async () => expect(await statusOf(rig)).toMatchObject({ state: "in step", pending: 0 }));
+  });
+
+  it("measures how long it took from crossing to applied", async () => {
+    const rig = open();
+    const now = rig.clock();
+    await rig.data.offenders.add(offenderOf("203.0.113.7", { until: now + 60_000, crossedAt: now }));
+    await soon(async () => expect((await statusOf(rig))?.applyMs).toBeDefined());
+    expect(await rig.registry.metrics()).toMatch(/tidegate_edge_apply_seconds_count\{edge="front"\} 1/);
+    expect(await rig.registry.metrics()).toMatch(/tidegate_edge_keeper\{edge="front"\} 1/);
+  });
+
+  it("a lost event costs one look, a doubled one nothing", async () => {
+    const clock = shiftedClock();
+    const data = testData(clock);
+    const deaf = { ...data, offenders: { ...data.offenders, watch: () => () => {} } };
+    const rig = open({ clock, data: deaf });
+    await data.offenders.add(offenderOf("203.0.113.7", { until: clock() + 60_000 }));
+    await soon(() => expect(keysOf(rig)).toEqual(["203.0.113.7"]));
+    for (let i = 0; i < 100; i++) rig.loop.wake();
+    await soon(async () => expect(await statusOf(rig)).toMatchObject({ state: "in step" }));
+  });
+
+  it("an edge that lost its entries is filled again", async () => {
+    const rig = open();
+    for (let i = 0; i < 50; i++)
+      await rig.data.offenders.add(offenderOf(digestOf(i), { until: rig.clock() + 60_000 }));
+    await soon(() => expect(rig.standing().size).toBe(50));
+    wipeTable(rig.table);
+    await soon(() => expect(rig.standing().size).toBe(50));
+    expect(rig.table.mode).toBe("on");
+    expect(rig.log.lines.some(({ words }) => words.includes("lost its entries"))).toBe(true);
+  });
+
+  it("entries somebody changed behind its back are set right, and counted as drift", async () => {
+    const rig = open();
+    for (let i = 0; i < 3; i++)
+      await rig.data.offenders.add(offenderOf(digestOf(i), { until: rig.clock() + 60_000 }));
+    await soon(() => expect(rig.standing().size).toBe(3));
+    let drift = 0;
+    rig.table.items.delete(digestOf(0));
+    rig.table.items.set(digestOf("stray"), String(Math.ceil(rig.clock() / 1_000) + 500));
+    await soon(async () => {
+      drift = Math.max(drift, (await statusOf(rig))?.drift ?? 0);
+      expect(drift).toBe(2);
+      expect(keysOf(rig)).toEqual([0, 1, 2].map(digestOf).sort());
+    });
+  });
+
+  it("whoever keeps flooding never lapses, and is not written at every request", async () => {
+    let writes = 0;
+    const through = (edge: Edge): Edge => ({
+      ...edge,
+      apply(changes, signal) {
+        writes += changes.put.length;
+        return edge.apply(changes, signal);
+      },
+    });
+    const rig = open({ through, settings: { everyMs: 1_000 } });
+    for (let i = 0; i <= 300; i++) {
+      await rig.data.offenders.add(offenderOf("203.0.113.7", { until: rig.clock() + 60_000 }));
+      await (await import("node:timers/promises")).setTimeout(1);
+      rig.clock.shift(1_000);
+      if (i > 0 && i % 50 === 0) await soon(() => expect(keysOf(rig)).toEqual(["203.0.113.7"]));
+    }
+    expect(writes).toBeLessThan(60);
+  });
+
+  it("spares own proxies, private networks and the safelisted, by key and by address", async () => {
+    const rig = open({
+      trustedProxies: ["203.0.113.0/24"],
+      isSafelisted: (address) => address === "198.51.100.9",
+    });
+    const until = rig.clock() + 60_000;
+    const add = (key: string, ip?: string) =>
+      rig.data.offenders.add(offenderOf(key, { until, about: ip === undefined ? {} : { ip } }));
+    await add("203.0.113.7");
+    await add("10.1.2.3");
+    await add("fc00:0:0:1::/64");
+    await add("198.51.100.9");
+    await add(digestOf("proxy"), "203.0.113.9");
+    await add(digestOf("safe"), "198.51.100.9");
+    await add(digestOf("held"), "198.51.100.10");
+    await soon(() => expect(keysOf(rig)).toEqual([digestOf("held")]));
+    await rig.loop.desk.sync({ isDryRun: false });
+    expect(keysOf(rig)).toEqual([digestOf("held")]);
+  });
+
+  it("only goes to edges that a rule feeds", async () => {
+    const rig = open();
+    const until = rig.clock() + 60_000;
+    await rig.data.offenders.add(offenderOf("203.0.113.1", { until, edges: ["elsewhere"] }));
+    await rig.data.offenders.add(offenderOf("203.0.113.2", { until, edges: ["front", "elsewhere"] }));
+    await soon(() => expect(keysOf(rig)).toEqual(["203.0.113.2"]));
+  });
+
+  it("1,200 offenders in 1,000 places: the worst 1,000 stay, an alarm is raised, the rest is counted", async () => {
+    const rig = open({ maxEntries: 1_010 });
+    for (let i = 0; i < 10; i++) rig.table.items.set(`somebody's ${i}`, "true");
+    const until = rig.clock() + 60_000;
+    const scores = Array.from({ length: 1_200 }, (_, i) => ((i * 7_919) % 1_200) + 1);
+    for (const score of scores)
+      await rig.data.offenders.add(offenderOf(digestOf(score), { until, score, crossedAt: rig.clock() }));
+    const worst = Array.from({ length: 1_000 }, (_, i) => digestOf(1_200 - i)).sort();
+    await soon(async () => {
+      expect(keysOf(rig)).toEqual(worst);
+      expect(await statusOf(rig)).toMatchObject({ evicted: 200, foreign: 10, state: "in step" });
+    });
+    const { alarms } = (await statusOf(rig)) ?? {};
+    expect(alarms).toEqual([expect.stringContaining("Nearly full"), expect.stringContaining("do not fit")]);
+    expect(rig.log.lines.filter(({ level }) => level === "error").length).toBeGreaterThanOrEqual(2);
+    expect(await rig.registry.metrics()).toMatch(/tidegate_edge_evicted\{edge="front"\} 200/);
+    expect([...rig.table.items.values()].filter((value) => value === "true")).toHaveLength(10);
+  });
+});
+
+describe("an index that was lost", () => {
+  it("is made complete from what stands at the edges: nobody is let go", async () => {
+    const clock = shiftedClock();
+    const table = memoryTable();
+    const end = Math.ceil(clock() / 1_000) + 300;
+    for (let i = 0; i < 500; i++) table.items.set(digestOf(i), String(end));
+    const rig = open({ clock, table });
+    await soon(async () => expect(await rig.data.offenders.isComplete()).toBe(true));
+    await rig.loop.desk.sync({ isDryRun: false });
+    expect(rig.standing().size).toBe(500);
+    const held = await rig.data.offenders.now();
+    expect(held).toHaveLength(500);
+    expect(held[0]).toMatchObject({ rule: "adopted", about: {}, until: end * 1_000, edges: ["front"] });
+  });
+
+  it("and lost again while the loop runs, is made complete again", async () => {
+    const rig = open();
+    for (let i = 0; i < 200; i++)
+      await rig.data.offenders.add(offenderOf(digestOf(i), { until: rig.clock() + 60_000 }));
+    await soon(() => expect(rig.standing().size).toBe(200));
+    await soon(async () => expect(await rig.data.offenders.isComplete()).toBe(true));
+    rig.lose();
+    await soon(async () => expect(await rig.data.offenders.now()).toHaveLength(200));
+    expect(rig.standing().size).toBe(200);
+    expect((await statusOf(rig))?.stopped).toBeUndefined();
+  });
+
+  it("an edge that was off stays off", async () => {
+    const rig = open();
+    await rig.loop.desk.setMode("front", "off", { who: "ann" });
+    await soon(() => expect(rig.table.mode).toBe("off"));
+    await rig.loop.close();
+    rig.lose();
+    const next = open({ clock: rig.clock, data: rig.data, table: rig.table });
+    await soon(async () => expect(await next.data.offenders.isComplete()).toBe(true));
+    await next.loop.desk.sync({ isDryRun: false });
+    expect(rig.table.mode).toBe("off");
+    expect(await statusOf(next)).toMatchObject({ mode: "off", setBy: { who: "adopted" } });
+  });
+
+  it("an edge out of reach does not hinder the others for ever", async () => {
+    const through = (edge: Edge): Edge => ({ ...edge, current: () => Promise.reject(new Error("away")) });
+    const rig = open({ through });
+    await soon(async () => expect(await rig.data.offenders.isComplete()).toBe(true));
+    expect((await statusOf(rig))?.state).toBeUndefined();
+    expect((await statusOf(rig))?.alarms).toEqual(["Out of reach."]);
+  });
+});
+
+describe("guards", () => {
+  const addMany = async (rig: ControlRig, count: number, facts: object = {}, from = 0): Promise<void> => {
+    const now = rig.clock();
+    for (let i = from; i < from + count; i++)
+      await rig.data.offenders.add(
+        offenderOf(digestOf(i), { until: now + 1_800_000, crossedAt: now, ...facts }),
+      );
+  };
+
+  it("too many new entries within a minute: the edge goes to shadow, keeps its entries and takes more", async () => {
+    const rig = open({ settings: { guard: { newPerMinute: 50, share: 1 } } });
+    await addMany(rig, 40);
+    await soon(() => expect(rig.standing().size).toBe(40));
+    expect(rig.table.mode).toBe("on");
+    await addMany(rig, 20, {}, 40);
+    await soon(() => expect(rig.table.mode).toBe("shadow"));
+    await soon(() => expect(rig.standing().size).toBe(60));
+    const status = await statusOf(rig);
+    expect(status).toMatchObject({ mode: "on", stopped: expect.stringContaining("new entries") });
+    expect(rig.log.lines.some(({ level, words }) => level === "error" && words.includes("guard"))).toBe(true);
+    expect(await rig.registry.metrics()).toMatch(/tidegate_edge_stopped\{edge="front"\} 1/);
+  });
+
+  it("a stop outlives the process, and a person's on ends it until it has been quiet for ten minutes", async () => {
+    const settings = { guard: { newPerMinute: 10, share: 1 } };
+    const first = open({ settings });
+    await addMany(first, 20);
+    await soon(() => expect(first.table.mode).toBe("shadow"));
+    await first.loop.close();
+    const { clock, data, table } = first;
+    clock.shift(120_000);
+    const rig = open({ settings, clock, data, table });
+    await rig.loop.desk.sync({ isDryRun: false });
+    expect(table.mode).toBe("shadow");
+    await rig.loop.desk.setMode("front", "on", { who: "ann" });
+    await soon(() => expect(table.mode).toBe("on"));
+    await addMany(rig, 20, {}, 100);
+    await soon(() => expect(rig.standing().size).toBe(40));
+    await rig.loop.desk.sync({ isDryRun: false });
+    expect(table.mode).toBe("on");
+    clock.shift(660_000);
+    await rig.loop.desk.sync({ isDryRun: false });
+    await addMany(rig, 20, {}, 200);
+    await soon(() => expect(table.mode).toBe("shadow"));
+  });
+
+  it("an edge filled after a loss, or for the first time, is no flood", async () => {
+    const rig = open({ settings: { guard: { newPerMinute: 50, share: 1 } } });
+    await addMany(rig, 40);
+    await soon(() => expect(rig.standing().size).toBe(40));
+    for (let i = 0; i < 3; i++) {
+      wipeTable(rig.table);
+      await soon(() => expect(rig.standing().size).toBe(40));
+    }
+    await rig.loop.close();
+    rig.clock.shift(90_000);
+    const table = memoryTable();
+    await addMany(rig, 100, { crossedAt: rig.clock() - 80_000 }, 1_000);
+    const fresh = open({
+      clock: rig.clock,
+      data: rig.data,
+      table,
+      settings: { guard: { newPerMinute: 50, share: 1 } },
+    });
+    await soon(() => expect(fresh.standing().size).toBe(140));
+    await fresh.loop.desk.sync({ isDryRun: false });
+    expect(table.mode).toBe("on");
+  });
+
+  it("an unusual share of all clients held: shadow", async () => {
+    const rig = open({ settings: { guard: { newPerMinute: 100_000, share: 0.2 } } });
+    await addMany(rig, 99, { share: 0.5 });
+    await soon(() => expect(rig.standing().size).toBe(99));
+    expect(rig.table.mode).toBe("on");
+    await addMany(rig, 5, { share: 0.5 }, 99);
+    await soon(() => expect(rig.table.mode).toBe("shadow"));
+    expect((await statusOf(rig))?.stopped).toContain("50 %");
+  });
+
+  it("a mass release nobody asked for is held back; by hand it is not", async () => {
+    const rig = open();
+    await addMany(rig, 200);
+    await soon(() => expect(rig.standing().size).toBe(200));
+    await soon(async () => expect(await rig.data.offenders.isComplete()).toBe(true));
+    const keys = Array.from({ length: 150 }, (_, i) => digestOf(i));
+    await rig.data.offenders.remove(keys);
+    await soon(() => expect(rig.table.mode).toBe("shadow"));
+    expect(rig.standing().size).toBe(200);
+    expect(await statusOf(rig)).toMatchObject({ state: "behind", pending: 150 });
+    await rig.loop.desk.setMode("front", "on", { who: "ann" });
+    await soon(() => expect(rig.standing().size).toBe(50));
+    expect(rig.table.mode).toBe("on");
+
+    const other = open();
+    await addMany(other, 200);
+    await soon(() => expect(other.standing().size).toBe(200));
+    await other.data.edgeBook.addClears(keys, { until: other.clock() + 60_000, who: "ann" });
+    await soon(() => expect(other.standing().size).toBe(50));
+    expect(other.table.mode).toBe("on");
+  });
+});

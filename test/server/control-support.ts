@@ -1,0 +1,197 @@
+import { createHash } from "node:crypto";
+import { Registry } from "prom-client";
+import type { LoopData } from "../../packages/tidegate-server/src/control/edge-facts.js";
+import {
+  type EdgeLoop,
+  type EdgeLoopOptions,
+  openEdgeLoop,
+} from "../../packages/tidegate-server/src/control/edge-loop.js";
+import { memoryLeases } from "../../packages/tidegate-server/src/data/embedded/memory-leases.js";
+import { memoryOffenders } from "../../packages/tidegate-server/src/data/embedded/memory-offenders.js";
+import type { ClearedKey, EdgeBook, SetMode } from "../../packages/tidegate-server/src/data.js";
+import type { Edge } from "../../packages/tidegate-server/src/edge.js";
+import {
+  type MemoryTable,
+  memoryEdge,
+  memoryTable,
+} from "../../packages/tidegate-server/src/edges/memory/memory-edge.js";
+import type { Log } from "../../packages/tidegate-server/src/log.js";
+import type { Offender, Offenders } from "../../packages/tidegate-server/src/offenders.js";
+
+/** Real time, which a test may move on. */
+export interface ShiftedClock {
+  (): number;
+  shift(ms: number): void;
+}
+
+export function shiftedClock(): ShiftedClock {
+  let shifted = 0;
+  return Object.assign(() => Date.now() + shifted, {
+    shift(ms: number) {
+      shifted += ms;
+    },
+  });
+}
+
+/** What control needs of the data, in this process, as several loops share it. */
+export interface TestData extends LoopData {
+  /** As if Redis had lost everything. */
+  lose(): void;
+}
+
+export function testData(clock: () => number): TestData {
+  const modes = new Map<string, SetMode>();
+  const clears = new Map<string, ClearedKey>();
+  const reports = new Map<string, unknown>();
+  const watchers = new Set<() => void>();
+  let held = memoryOffenders({ now: clock });
+  const tell = (): void => {
+    for (const watcher of watchers) watcher();
+  };
+  const watch = (listener: () => void): (() => void) => {
+    const own = () => listener();
+    watchers.add(own);
+    return () => void watchers.delete(own);
+  };
+  held.watch(tell);
+  const offenders: Offenders = {
+    add: (offender) => held.add(offender),
+    now: () => held.now(),
+    remove: (keys) => held.remove(keys),
+    watch,
+    isComplete: () => held.isComplete(),
+    markComplete: () => held.markComplete(),
+  };
+  const edgeBook: EdgeBook = {
+    modes: async () => new Map(modes),
+    async setMode(edge, mode) {
+      const set = { ...mode, at: clock() };
+      modes.set(edge, set);
+      tell();
+      return set;
+    },
+    clears: async () => [...clears.values()].filter(({ until }) => until > clock()),
+    async addClears(keys, { until, who }) {
+      for (const key of keys) clears.set(key, { key, until, who, at: clock() });
+      tell();
+    },
+    reports: async () => new Map(reports),
+    async report(edge, report) {
+      reports.set(edge, JSON.parse(JSON.stringify(report)));
+    },
+    watch,
+  };
+  return {
+    offenders,
+    edgeBook,
+    leases: memoryLeases(),
+    lose() {
+      for (const map of [modes, clears, reports]) map.clear();
+      held.close();
+      held = memoryOffenders({ now: clock });
+      held.watch(tell);
+    },
+  };
+}
+
+export interface LogLine {
+  readonly level: string;
+  readonly words: string;
+  readonly facts: Record<string, unknown>;
+}
+
+export function testLog(): Log & { readonly lines: LogLine[] } {
+  const lines: LogLine[] = [];
+  const at = (level: string) => (facts: Record<string, unknown>, words: string) =>
+    void lines.push({ level, words, facts });
+  return {
+    lines,
+    ...Object.fromEntries(["trace", "debug", "info", "warn", "error"].map((l) => [l, at(l)])),
+  } as never;
+}
+
+/** One loop on one edge in memory. Whatever is not said is as usual, only faster. */
+export interface ControlRig {
+  readonly clock: ShiftedClock;
+  readonly data: LoopData;
+  /** As if the data had lost everything. */
+  lose(): void;
+  readonly table: MemoryTable;
+  readonly log: ReturnType<typeof testLog>;
+  readonly registry: Registry;
+  readonly loop: EdgeLoop;
+  /** Ours at the edge, read without the adapter: key to `until` in ms. */
+  standing(): Map<string, number>;
+}
+
+export interface RigOptions extends Partial<Omit<EdgeLoopOptions, "edges" | "data" | "clock" | "settings">> {
+  readonly clock?: ShiftedClock;
+  readonly data?: LoopData;
+  readonly table?: MemoryTable;
+  readonly maxEntries?: number;
+  readonly settings?: Partial<EdgeLoopOptions["settings"]>;
+  /** The edge is kept by other processes only. */
+  readonly withoutEdges?: boolean;
+  /** Stands between the loop and the edge. */
+  readonly through?: (edge: Edge) => Edge;
+}
+
+export function controlRig(options: RigOptions = {}): ControlRig {
+  const { clock = shiftedClock(), table = memoryTable(), maxEntries = 100_000, through } = options;
+  const own = testData(clock);
+  const { data = own, settings, terms, withoutEdges = false, ...rest } = options;
+  const log = testLog();
+  const registry = new Registry();
+  const edge = memoryEdge({ name: "front", maxEntries, table }, clock);
+  const loop = openEdgeLoop({
+    edges: withoutEdges ? [] : [{ kind: "memory", edge: through?.(edge) ?? edge }],
+    elsewhere: [{ edge: "front", kind: "memory", maxEntries }],
+    settings: {
+      everyMs: 50,
+      holdOffMs: 600_000,
+      spare: ["private"],
+      guard: { newPerMinute: 100_000, share: 1 },
+      ...settings,
+    },
+    trustedProxies: [],
+    isSafelisted: () => false,
+    keysOf: () => [],
+    forget: async () => {},
+    data,
+    log,
+    registry,
+    holder: `process ${Math.random()}`,
+    clock,
+    terms: { backoffMs: 5, longestBackoffMs: 50, retryMs: 20, reportMs: 10, patienceMs: 200, ...terms },
+    ...rest,
+  });
+  const standing = (): Map<string, number> => {
+    const ours = [...table.items].filter(([, value]) => /^\d+$/.test(value));
+    const entries = ours.map(([key, end]): [string, number] => [key, Number(end) * 1_000]);
+    return new Map(entries.filter(([, until]) => until > clock()));
+  };
+  return { clock, data, lose: own.lose, table, log, registry, loop, standing };
+}
+
+export function wipeTable(table: MemoryTable): void {
+  table.items.clear();
+  table.mode = undefined;
+  table.epoch = String(Math.random());
+}
+
+export function digestOf(text: string | number): string {
+  return createHash("sha256").update(String(text)).digest("hex");
+}
+
+export function offenderOf(key: string, facts: Partial<Offender> & { readonly until: number }): Offender {
+  return {
+    key,
+    rule: "edge/standard",
+    crossedAt: Date.now(),
+    score: 2,
+    leaked: 0,
+    edges: [],
+    about: {},
+    ...facts,
+  };
+}
