@@ -181,6 +181,9 @@ const UNITS = {
   memoryUsage: "B",
   megabytes: "MB",
   uncollectedMegabytes: "MB",
+  leaked: "each",
+  detectMs: "ms",
+  restoreMs: "ms",
 };
 const HEADINGS = {
   rate: "calls",
@@ -196,6 +199,9 @@ const HEADINGS = {
   memoryUsage: "MEMORY USAGE",
   megabytes: "size",
   uncollectedMegabytes: "before GC",
+  leaked: "leaked",
+  detectMs: "until detected",
+  restoreMs: "then restored",
 };
 
 function details({ id, title, samples }) {

@@ -28,6 +28,10 @@ async function setup(message) {
   });
 }
 
+// Whatever ends the bench ends the servers started here: they are killed when this process exits.
+process.once("disconnect", () => process.exit(0));
+for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(130));
+
 process.on("message", async (message) => {
   try {
     if (message.do === "setup") {

@@ -20,6 +20,9 @@ const NAMES = [
   "proxy-memory",
   "decide",
   "track",
+  "edge-crossing",
+  "edge-restore",
+  "edge-rate",
 ];
 
 export const measures = await Promise.all(NAMES.map((name) => import(`./${name}.mjs`)));

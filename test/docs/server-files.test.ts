@@ -9,7 +9,9 @@ import { run } from "../../packages/tidegate-server/src/cli/run.js";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const pages = [
   "README.md",
-  ...readdirSync(join(root, "docs/server")).map((name) => `docs/server/${name}`),
+  ...readdirSync(join(root, "docs/server"), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => `docs/server/${name}`),
 ].map((name) => join(root, name));
 
 /** The blocks of one language, and where they stand. */
@@ -24,7 +26,7 @@ function blocks(language: string): { where: string; text: string }[] {
 }
 
 const settings =
-  /^(listen|upstreams|trustedProxies|store|policy|decide|admin|customers|control|identify|proxy):/m;
+  /^(listen|upstreams|trustedProxies|store|policy|decide|admin|customers|control|edges|decisionLog|identify|proxy):/m;
 
 describe("every tidegate.yaml in the documentation is accepted", () => {
   const files = blocks("yaml").filter(({ text }) => settings.test(text));

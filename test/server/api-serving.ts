@@ -5,6 +5,7 @@ import { Registry } from "prom-client";
 import { createGate, type Gate } from "tidegate";
 import { type AdminOptions, adminApi } from "../../packages/tidegate-server/src/api/admin-api.js";
 import { parsePolicy } from "../../packages/tidegate-server/src/config/parse-policy.js";
+import type { ControlDesk } from "../../packages/tidegate-server/src/control-desk.js";
 import { openEmbeddedData } from "../../packages/tidegate-server/src/data/embedded-data.js";
 import type { Data } from "../../packages/tidegate-server/src/data.js";
 import { listen } from "../../packages/tidegate-server/src/listen/listen.js";
@@ -52,6 +53,8 @@ export async function startAdmin(
   options: Partial<Pick<AdminOptions, "customers" | "validate">> & {
     token?: string;
     policy?: string;
+    /** Opens what the edges are asked and told by. */
+    openDesk?: (data: Data) => { readonly desk: ControlDesk; close(): Promise<void> };
   } = {},
 ): Promise<Admin> {
   const lines: Record<string, unknown>[] = [];
@@ -68,6 +71,7 @@ export async function startAdmin(
     log,
     demoText: policy,
   });
+  const control = options.openDesk?.(data);
   const registry = new Registry();
   const meters = openMeters({ gate, registry, offenders: 5 });
   const server = { isReady: true, notReady: [], isDraining: false };
@@ -84,6 +88,7 @@ export async function startAdmin(
       setTier: async (id, tier) => void (await setTier(id, tier)),
       setLimits: async (id, limits) => void (await setLimits(id, limits)),
     },
+    ...(control && { desk: control.desk }),
     registry,
     log,
     status: () => ({
@@ -129,6 +134,7 @@ export async function startAdmin(
     async close() {
       await listener.close(0);
       meters.close();
+      await control?.close();
       await keeper.close();
       await gate.close();
       await data.close();

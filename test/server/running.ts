@@ -27,9 +27,9 @@ export interface Running {
 }
 
 /** A folder that is gone after the test. */
-export function temporaryFolder(): string {
+export function temporaryFolder(after: After = onTestFinished): string {
   const folder = mkdtempSync(join(tmpdir(), "tidegate-server-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
+  after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
   return folder;
 }
 
@@ -48,14 +48,18 @@ export interface StartOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The file that is run. Default what npm links as `tidegate`. */
   readonly command?: string;
+  /** Takes what has to be done in the end. Default: after the test. */
+  readonly after?: After;
 }
+
+export type After = (close: () => void | Promise<void>) => void;
 
 /** Runs `tidegate` with these arguments to its end. */
 export async function runTidegate(
   args: readonly string[],
-  { folder, env = {}, command }: Omit<StartOptions, "args">,
+  { folder, env = {}, command, after }: Omit<StartOptions, "args">,
 ): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  const child = launch(args, folder, env, command);
+  const child = launch(args, folder, env, command, after);
   let stdout = "";
   let stderr = "";
   child.stdout?.on("data", (text) => {
@@ -74,8 +78,9 @@ export async function startTidegate({
   folder,
   env = {},
   command,
+  after,
 }: StartOptions): Promise<Running> {
-  const child = launch(["start", ...anyPorts, ...args], folder, env, command);
+  const child = launch(["start", ...anyPorts, ...args], folder, env, command, after);
   let output = "";
   let isOver = false;
   const over = once(child, "close").then(([code]) => {
@@ -114,13 +119,14 @@ function launch(
   folder: string,
   env: Readonly<Record<string, string>>,
   command = commands.installed,
+  after: After = onTestFinished,
 ): ChildProcess {
   const child = spawn(process.execPath, [command, ...args], {
     cwd: folder,
     env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  onTestFinished(() => void child.kill("SIGKILL"));
+  after(() => void child.kill("SIGKILL"));
   return child;
 }
 

@@ -3,7 +3,7 @@ import { pinOthers } from "../../lib/pinning.mjs";
 import { startRedis } from "../../lib/redis-server.mjs";
 
 /** A room of the server that is no entry point of its package. */
-const room = (path) => import(new URL(path, import.meta.resolve("tidegate-server")));
+export const room = (path) => import(new URL(path, import.meta.resolve("tidegate-server")));
 
 /**
  * The server's front with the policy's counts in memory and the tracked ones in a Redis of its own, so that only the
@@ -14,6 +14,7 @@ async function openFront(file, redisPort) {
   const { openFront } = await room("./front.js");
   const { openCounts } = await room("./counts.js");
   const { parsePolicy } = await room("./config/parse-policy.js");
+  const { memoryOffenders } = await room("./data/embedded/memory-offenders.js");
   const { Closing } = await room("./closing.js");
   const { createGate } = await import("tidegate");
   const { createRequire } = await import("node:module");
@@ -27,7 +28,7 @@ async function openFront(file, redisPort) {
   const registry = new Registry();
   const front = await openFront({
     settings,
-    core: { gate, counts },
+    core: { gate, counts, data: { offenders: memoryOffenders() } },
     log,
     registry,
     closing: new Closing(log),

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LIMIT } from "../../lib/settings.mjs";
+import { edgeFaces } from "./tidegate-edges.mjs";
 import { trackingFaces } from "./tidegate-tracking.mjs";
 
 const portOf = (url) => Number(new URL(url).port);
@@ -45,4 +46,5 @@ export const apps = {
   // The decision service needs no upstream; there is one in every file.
   decide: async () => ({ port: portOf((await serve({ upstream: 9 })).urls.decide) }),
   ...trackingFaces(configure),
+  ...edgeFaces,
 };

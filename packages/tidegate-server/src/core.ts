@@ -99,6 +99,6 @@ async function openData(settings: Settings, { redis }: Counts, log: Log): Promis
     client,
     prefix,
     directory: redis.openDirectory(),
-    onError: (error) => log.warn({ err: error }, "policy versions can not be read"),
+    onError: (error) => log.warn({ err: error }, "what is kept in Redis can not be watched"),
   });
 }

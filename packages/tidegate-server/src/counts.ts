@@ -93,10 +93,18 @@ async function isConnectedSoon(client: RedisConnection, withinMs: number): Promi
   client.once("error", () => {
     isRefused = true;
   });
+  // The client would try on with the same password.
+  const turnedAway = new Promise<never>((_, reject) => {
+    client.on("error", (error) => /^(WRONGPASS|NOAUTH|NOPERM)/.test(reasonOf(error)) && reject(error));
+  });
+  turnedAway.catch(() => {});
   try {
     const connected = client.connect().then(() => true);
     connected.catch(() => {});
-    return await Promise.race([connected, late]);
+    return await Promise.race([connected, turnedAway, late]);
+  } catch (error) {
+    client.destroy();
+    throw error;
   } finally {
     clearTimeout(early);
     clearTimeout(latest);

@@ -1,4 +1,5 @@
 import type { Registry } from "prom-client";
+import type { Subject } from "tidegate";
 import type { Closing } from "./closing.js";
 import { openControl } from "./control/open-control.js";
 import type { Core } from "./core.js";
@@ -6,6 +7,8 @@ import { decideService, type Finish } from "./decide/decide-service.js";
 import { startDemoApp } from "./demo/demo-app.js";
 import { listen } from "./listen/listen.js";
 import type { Log } from "./log.js";
+import { openDecisionLog } from "./observe/decision-log.js";
+import type { Offenders } from "./offenders.js";
 import { openProxy } from "./proxy/open-proxy.js";
 import type { Settings } from "./settings.js";
 
@@ -24,12 +27,21 @@ export interface FrontOptions {
   readonly log: Log;
   readonly registry: Registry;
   readonly closing: Closing;
+  /** Its number among several. */
+  readonly worker?: number;
   readonly finishElsewhere?: Finish;
 }
 
+type Track = ((subject: Subject) => void) | undefined;
+
 export async function openFront(options: FrontOptions): Promise<Front> {
-  const decide = await openDecide(options);
-  const proxy = await openPerimeter(options);
+  const { settings, core, log, registry, closing } = options;
+  const { gate, counts } = core;
+  const offenders = openLoggedOffenders(options);
+  const control = openControl({ settings, gate, store: counts.store, offenders, log, registry });
+  closing.add("control", () => control.close());
+  const decide = await openDecide(options, control.track);
+  const proxy = await openPerimeter(options, control.track);
   return {
     urls: { ...(proxy && { proxy: proxy.url }), ...(decide && { decide: decide.url }) },
     notReady: () => proxy?.notReady() ?? [],
@@ -37,7 +49,33 @@ export async function openFront(options: FrontOptions): Promise<Front> {
   };
 }
 
-async function openDecide(options: FrontOptions): Promise<{ url: string; finish: Finish } | undefined> {
+/** With a decision log: every decision is told there, and every client held for the edges. */
+function openLoggedOffenders({ settings, core, log, registry, closing, worker }: FrontOptions): Offenders {
+  const { decisionLog: wanted, identity } = settings;
+  const { offenders } = core.data;
+  if (wanted === undefined) return offenders;
+  const numbered = worker === undefined ? {} : { worker };
+  const decisionLog = openDecisionLog({ settings: wanted, identity, log, registry, ...numbered });
+  const stop = core.gate.on("decision", ({ subject, decision }) => decisionLog.decision(subject, decision));
+  closing.add("decision log file", async () => {
+    stop();
+    await decisionLog.close();
+  });
+  return {
+    ...offenders,
+    async add(offender) {
+      const { key, rule, until, score, leaked } = offender;
+      const isNews = await offenders.add(offender);
+      if (isNews) decisionLog.control({ event: "held", client: key, reason: rule, until, score, leaked });
+      return isNews;
+    },
+  };
+}
+
+async function openDecide(
+  options: FrontOptions,
+  track: Track,
+): Promise<{ url: string; finish: Finish } | undefined> {
   const { settings, core, log, registry, closing, finishElsewhere } = options;
   const address = settings.listen.decide;
   if (address === undefined) return undefined;
@@ -47,6 +85,7 @@ async function openDecide(options: FrontOptions): Promise<{ url: string; finish:
     log,
     registry,
     ...(finishElsewhere && { finishElsewhere }),
+    ...(track && { track }),
   });
   closing.add("decisions", () => service.close());
   const { hosts } = settings.decide;
@@ -58,15 +97,13 @@ async function openDecide(options: FrontOptions): Promise<{ url: string; finish:
 
 async function openPerimeter(
   options: FrontOptions,
+  track: Track,
 ): Promise<{ url: string; notReady(): readonly string[] } | undefined> {
   const { core, log, registry, closing } = options;
   const address = options.settings.listen.proxy;
   if (address === undefined) return undefined;
   const settings = options.settings.isDemo ? await withDemoApp(options.settings, closing) : options.settings;
   const { gate } = core;
-  const control = openControl({ settings: settings.control, gate, store: core.counts.store, log, registry });
-  closing.add("control", () => control.close());
-  const { track } = control;
   const proxy = openProxy({ settings, gate, log, registry, ...(track && { track }) });
   closing.add("upstreams", () => proxy.close());
   const { handle, upgrade, serverOptions } = proxy;

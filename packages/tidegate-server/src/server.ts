@@ -1,14 +1,11 @@
 import { Registry } from "prom-client";
 import type { BusyKey, GateMetrics } from "tidegate";
-import { adminApi } from "./api/admin-api.js";
-import type { ReportedStatus } from "./api/handler.js";
+import { openBack, type ServerStatus } from "./back.js";
 import { Closing } from "./closing.js";
 import type { Loaded } from "./config/load-config.js";
-import { type Core, openCore } from "./core.js";
-import { openCustomers } from "./customers/open-customers.js";
+import { openCore } from "./core.js";
 import type { Finish } from "./decide/decide-service.js";
 import { type Front, openFront } from "./front.js";
-import { listen } from "./listen/listen.js";
 import type { Log } from "./log.js";
 import { logDecisions } from "./observe/log-decisions.js";
 import { openMeters } from "./observe/open-meters.js";
@@ -20,6 +17,12 @@ export interface ServerOptions {
   readonly role?: "whole" | "front" | "back";
   /** Of a back: what stands in front of it, in other processes. */
   readonly fronts?: Fronts;
+  /** False where the policy is another process's to take in, from a file or the demo. Default: of a front false. */
+  readonly readsFile?: boolean;
+  /** False: edges are left to other processes. Default true. */
+  readonly keepsEdges?: boolean;
+  /** Of a front: its number among several. */
+  readonly worker?: number;
   /** Of a front: asks the others to end a decision that is not its own. */
   readonly finishElsewhere?: Finish;
 }
@@ -77,11 +80,12 @@ export async function startServer(loaded: Loaded, options: ServerOptions): Promi
 }
 
 async function open(loaded: Loaded, options: ServerOptions, closing: Closing): Promise<Server> {
-  const { log, fronts, finishElsewhere, role = "whole" } = options;
+  const { log, fronts, worker, finishElsewhere, role = "whole" } = options;
+  const { readsFile = role !== "front", keepsEdges = true } = options;
   const { settings } = loaded;
   const registry = new Registry();
   const withinMs = role === "back" ? backWithinMs : startWithinMs;
-  const core = await openCore({ loaded, log, closing, readsFile: role !== "front", withinMs });
+  const core = await openCore({ loaded, log, closing, readsFile, withinMs });
   const { gate, keeper } = core;
   const { offenders } = settings.metrics;
   const policyVersion = (): number => keeper.status().version;
@@ -119,7 +123,7 @@ async function open(loaded: Loaded, options: ServerOptions, closing: Closing): P
   const admin =
     role === "front"
       ? undefined
-      : await openBack({ loaded, core, status, state, fronts, log, registry, closing });
+      : await openBack({ settings, core, status, state, fronts, keepsEdges, log, registry, closing });
   if (role !== "back")
     front = await openFront({
       settings,
@@ -127,6 +131,7 @@ async function open(loaded: Loaded, options: ServerOptions, closing: Closing): P
       log,
       registry,
       closing,
+      ...(worker !== undefined && { worker }),
       ...(finishElsewhere && { finishElsewhere }),
     });
   return {
@@ -140,55 +145,4 @@ async function open(loaded: Loaded, options: ServerOptions, closing: Closing): P
       return closing.close();
     },
   };
-}
-
-/** What is known before the admin listener is. */
-type ServerStatus = Omit<ReportedStatus, "startedAt">;
-
-interface BackOptions {
-  readonly loaded: Loaded;
-  readonly core: Core;
-  readonly status: () => Promise<ServerStatus>;
-  readonly state: (most: number) => Promise<FrontState>;
-  readonly fronts: Fronts | undefined;
-  readonly log: Log;
-  readonly registry: Registry;
-  readonly closing: Closing;
-}
-
-/** What people ask: the admin API, and the customers of a primary database. */
-async function openBack(options: BackOptions): Promise<string | undefined> {
-  const { loaded, core, fronts, log, registry, closing } = options;
-  const { settings } = loaded;
-  const { gate, data, keeper } = core;
-  const { source } = settings.customers;
-  const customers = await openCustomers({ gate, data, log, ...(source && { source }) });
-  closing.add("customers", () => customers.close());
-  const address = settings.listen.admin;
-  if (address === undefined) return undefined;
-  const startedAt = Date.now();
-  let url = "";
-  const status = async (): Promise<ReportedStatus> => {
-    const { listeners, ...rest } = await options.status();
-    return { startedAt, ...rest, listeners: { ...listeners, admin: url } };
-  };
-  const metricsText = fronts && (() => fronts.metricsText(registry));
-  const { handle } = adminApi({
-    settings,
-    gate,
-    data,
-    keeper,
-    customers,
-    registry,
-    log,
-    status,
-    busiest: async (most) => (await options.state(most)).busiest,
-    validate: core.parse,
-    ...(metricsText && { metricsText }),
-  });
-  const { hosts } = settings.admin;
-  const listener = await listen({ name: "admin", address, handle, hosts, log });
-  closing.add("admin", () => listener.close(settings.drainMs));
-  url = listener.url;
-  return url;
 }

@@ -25,6 +25,7 @@ export interface Settings {
   readonly customers: CustomersSettings;
   readonly control: ControlSettings;
   readonly edges: Readonly<Record<string, EdgeSettings>>;
+  readonly decisionLog?: DecisionLogSettings;
   readonly metrics: { readonly offenders: number };
   readonly logs: { readonly level: LogLevel };
   readonly workers: number;
@@ -143,22 +144,103 @@ export type CustomerSourceSettings =
       readonly everyMs: number;
     };
 
-/** Who floods is tracked beside the request's way, for the edges. */
+/** From the first crossing to the edges. */
 export interface ControlSettings {
   /** Undefined: nobody is tracked. */
   readonly track?: TrackSettings;
+  /** How often every edge is read and set right, whatever was heard meanwhile. */
+  readonly everyMs: number;
+  /** How long a client cleared by hand goes to no edge. */
+  readonly holdOffMs: number;
+  /** Addresses and blocks that never go to an edge, beside the safelist and the trusted proxies; private networks unless told otherwise. */
+  readonly spare: readonly string[];
+  readonly guard: ControlGuard;
 }
 
+/** What is too much to be right: beyond it an edge goes to shadow, and an alarm is raised. */
+export interface ControlGuard {
+  /** New entries at one edge within a minute. */
+  readonly newPerMinute: number;
+  /** Part of the clients seen lately that is held, 0 to 1; asked when at least 100 are. */
+  readonly share: number;
+}
+
+/** Who floods is tracked beside the request's way. */
 export interface TrackSettings {
   /** Only these methods count; empty: all. */
   readonly methods: readonly string[];
-  /** Written as limits: what one client may do on one path, and a known tool on all together. */
+  /** Written as rates: what one client may do on one path, and a known tool on all together. */
   readonly standard: string;
   readonly broad: string;
-  /** How long an offender is held, the first time, the second, and so on. */
+  /** EARRRL's memory. */
+  readonly halfLifeMs: number;
+  /** How long an offender is held at least, the first time, the second, and so on. */
   readonly holdFor: readonly number[];
 }
 
-export interface EdgeSettings {
+/** A file of one JSON object per line, for analysis. */
+export interface DecisionLogSettings {
+  /** Absolute. Workers add their number. */
+  readonly file: string;
+  readonly which: "refused" | "all";
+  /** A full file is renamed to `<file>.1`, and so on; so many are kept. */
+  readonly maxBytes: number;
+  readonly files: number;
+}
+
+export type EdgeSettings =
+  | MemoryEdgeSettings
+  | HaproxyEdgeSettings
+  | VarnishEdgeSettings
+  | NginxEdgeSettings
+  | FastlyEdgeSettings;
+
+export interface MemoryEdgeSettings {
   readonly kind: "memory";
+  readonly maxEntries: number;
+}
+
+export interface HaproxyEdgeSettings {
+  readonly kind: "haproxy";
+  /** The runtime API: a path, or `127.0.0.1:9999`. */
+  readonly socket: string;
+  /** The folder of the maps, as HAProxy's configuration names it. */
+  readonly maps: string;
+  /** Keeps the files of the maps too, so that a reload loses nothing; needs that folder to be this machine's. */
+  readonly keepsFiles: boolean;
+  readonly maxEntries: number;
+}
+
+export interface VarnishEdgeSettings {
+  readonly kind: "varnish";
+  /** The listener that takes orders. */
+  readonly url: string;
+  readonly token?: Secret;
+  readonly maxEntries: number;
+}
+
+export interface NginxEdgeSettings {
+  readonly kind: "nginx";
+  /** The file of held addresses that nginx includes. */
+  readonly file: string;
+  /** nginx's process, told to reload. */
+  readonly pidFile: string;
+  /** At least so long between two reloads. */
+  readonly reloadMs: number;
+  readonly maxEntries: number;
+}
+
+export interface FastlyEdgeSettings {
+  readonly kind: "fastly";
+  readonly service: string;
+  readonly token: Secret;
+  /** Dictionaries are named `<prefix>_0` and so on, `<prefix>_conf` beside them. */
+  readonly prefix: string;
+  /** How many, as the VCL was rendered: 1, 2, 4, 8 or 16. */
+  readonly shards: number;
+  /** Items one dictionary takes. */
+  readonly maxItems: number;
+  readonly api: string;
+  /** A URL of the service that tells the canary, to measure how long a change takes to arrive. */
+  readonly canary?: string;
 }

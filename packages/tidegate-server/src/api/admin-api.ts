@@ -12,7 +12,10 @@ import { tokenCheck } from "./token-check.js";
 import { whoActs } from "./who.js";
 
 export interface AdminOptions
-  extends Pick<AdminParts, "gate" | "data" | "keeper" | "customers" | "registry" | "log" | "status"> {
+  extends Pick<
+    AdminParts,
+    "gate" | "data" | "keeper" | "customers" | "desk" | "registry" | "log" | "status"
+  > {
   readonly settings: Pick<Settings, "admin">;
   /** Default the gate's own; with workers, of all together. */
   readonly busiest?: AdminParts["busiest"];

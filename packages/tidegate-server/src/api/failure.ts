@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { ConfigError, StoreError, TidegateError } from "tidegate";
 import { ConfigFileError } from "../config/config-file-error.js";
+import { EdgeError } from "../edge.js";
 import type { Log } from "../log.js";
 import { ApiProblem } from "./api-problem.js";
 
@@ -54,6 +55,7 @@ function statusOf(error: TidegateError): number {
   const status = statuses[error.code];
   if (status !== undefined) return status;
   if (error instanceof ConfigError || error instanceof ConfigFileError) return 400;
+  if (error instanceof EdgeError) return error.transient ? 503 : 502;
   if (error instanceof StoreError || ("transient" in error && error.transient === true)) return 503;
   return 500;
 }

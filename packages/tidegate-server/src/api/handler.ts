@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Registry } from "prom-client";
 import type { BusyKey, CustomerRecord, Gate, GateMetrics } from "tidegate";
+import type { ControlDesk } from "../control-desk.js";
 import type { CustomersStatus } from "../customers/customer-book.js";
 import type { Data, PolicyVersion } from "../data.js";
 import type { Log } from "../log.js";
@@ -13,6 +14,8 @@ export interface AdminParts {
   readonly data: Pick<Data, "kind" | "policies" | "audit">;
   readonly keeper: Keeper;
   readonly customers: Customers;
+  /** Undefined: there are no edges. */
+  readonly desk?: ControlDesk;
   readonly registry: Registry;
   readonly log: Log;
   readonly status: () => ReportedStatus | Promise<ReportedStatus>;

@@ -3,10 +3,12 @@ import { audit } from "./handlers/audit.js";
 import { busiest } from "./handlers/busiest.js";
 import { clear } from "./handlers/clear.js";
 import { customer } from "./handlers/customer.js";
+import { edges } from "./handlers/edges.js";
 import { explain } from "./handlers/explain.js";
 import { health } from "./handlers/health.js";
 import { list } from "./handlers/list.js";
 import { metrics } from "./handlers/metrics.js";
+import { offenders } from "./handlers/offenders.js";
 import { policy } from "./handlers/policy.js";
 import { policyVersion } from "./handlers/policy-version.js";
 import { policyVersions } from "./handlers/policy-versions.js";
@@ -17,7 +19,9 @@ import { putPolicy } from "./handlers/put-policy.js";
 import { ready } from "./handlers/ready.js";
 import { removeListEntry } from "./handlers/remove-list-entry.js";
 import { rollbackPolicy } from "./handlers/rollback-policy.js";
+import { setEdgeMode } from "./handlers/set-edge-mode.js";
 import { status } from "./handlers/status.js";
+import { syncEdges } from "./handlers/sync-edges.js";
 import { validatePolicy } from "./handlers/validate-policy.js";
 
 export interface Route {
@@ -49,5 +53,10 @@ export const routes: readonly Route[] = [
   { method: "POST", path: "/v1/explain", handle: explain },
   { method: "POST", path: "/v1/clear", handle: clear },
   { method: "GET", path: "/v1/busiest", handle: busiest },
+  { method: "GET", path: "/v1/edges", handle: edges },
+  { method: "POST", path: "/v1/edges/sync", handle: syncEdges },
+  { method: "POST", path: "/v1/edges/:name/sync", handle: syncEdges },
+  { method: "POST", path: "/v1/edges/:name/mode", handle: setEdgeMode },
+  { method: "GET", path: "/v1/offenders", handle: offenders },
   { method: "GET", path: "/v1/audit", handle: audit },
 ];

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { type EdgeMode, edgeModes } from "../edge.js";
 import { ApiProblem } from "./api-problem.js";
 
 /** What was sent, found to be of this shape, or a problem that names the place and what to write. */
@@ -57,6 +58,18 @@ export const listQuery = z.strictObject({
   after: text(100, "Give the `next` of the page before").optional(),
 });
 export const mostQuery = z.strictObject({ most });
+
+export const offendersQuery = z.strictObject({
+  most,
+  after: text(400, "Give the `next` of the page before").optional(),
+  ip: someText(64, "Give the client's address").optional(),
+});
+
+const mode = `Give ${edgeModes.map((each) => JSON.stringify(each)).join(" or ")}`;
+export const edgeModeBody = z.strictObject({ mode: z.enum(edgeModes as [EdgeMode], { error: mode }), why });
+export const edgeSyncBody = z.strictObject({
+  dryRun: z.boolean({ error: "Give true or false" }).optional(),
+});
 
 export const policyText = z.strictObject({ text: z.string({ error: "Give the policy as YAML text" }) });
 export const policyBody = z.strictObject({

@@ -1,7 +1,9 @@
 import type { BusyKey, Cleared, Explanation, GateMetrics, ListEntry, ListName } from "tidegate";
 import type { ConfigProblem } from "../config/config-file-error.js";
+import type { EdgeStatus, SyncReport } from "../control-desk.js";
 import type { CustomersStatus } from "../customers/customer-book.js";
 import type { AuditEntry, PolicyVersion } from "../data.js";
+import type { OffenderFacts } from "../offenders.js";
 import type { PolicyStatus } from "../policy/policy-status.js";
 
 /** What the server knows of itself. */
@@ -98,10 +100,53 @@ export interface CustomerAnswer {
 }
 
 /** POST /v1/explain. Times that never come are null. */
-export type ExplainAnswer = Explanation;
+export interface ExplainAnswer extends Explanation {
+  /** Only with edges: where this client is held there. Null: it can not be told now. */
+  readonly offenders?: readonly HeldClient[] | null;
+}
 
 /** POST /v1/clear */
-export type ClearAnswer = Cleared;
+export interface ClearAnswer extends Cleared {
+  /** Only with edges: what was taken off them. */
+  readonly edges?: readonly HeldClient[];
+}
+
+/** A client the edges are to refuse. */
+export interface HeldClient {
+  readonly key: string;
+  readonly rule: string;
+  readonly since: number;
+  readonly until: number;
+  /** How many times over its limit, when last seen. */
+  readonly score: number;
+  /** Its requests that came through since it crossed. */
+  readonly leaked: number;
+  /** Edges it goes to, by name. */
+  readonly edges: readonly string[];
+  readonly about: OffenderFacts;
+}
+
+/** GET /v1/edges */
+export interface EdgesAnswer {
+  readonly edges: readonly EdgeStatus[];
+}
+
+/** POST /v1/edges/:name/mode */
+export interface EdgeModeAnswer {
+  readonly edge: EdgeStatus;
+}
+
+/** POST /v1/edges/:name/sync, POST /v1/edges/sync */
+export interface EdgeSyncAnswer {
+  readonly reports: readonly SyncReport[];
+}
+
+/** GET /v1/offenders, worst first. */
+export interface OffendersAnswer {
+  readonly offenders: readonly HeldClient[];
+  /** `after` of the next page. */
+  readonly next?: string;
+}
 
 /** GET /v1/busiest */
 export interface BusiestAnswer {

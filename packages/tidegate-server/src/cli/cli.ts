@@ -3,6 +3,7 @@ import { printable, printableJson } from "../printable.js";
 import { CliError, type ExitCode, exit, usageError } from "./exit.js";
 import type { Io } from "./io.js";
 import { type Colour, paint } from "./paint.js";
+import { type RedisClient, redisClient } from "./redis-client.js";
 import { type ServerClient, serverClient } from "./server-client.js";
 import { withIsoTimes } from "./times.js";
 
@@ -11,6 +12,8 @@ export interface Flags {
   readonly json?: boolean;
   readonly url?: string;
   readonly token?: string;
+  readonly redis?: string;
+  readonly config?: string;
   readonly yes?: boolean;
 }
 
@@ -18,7 +21,7 @@ export interface Flags {
 export interface Cli {
   readonly io: Io;
   readonly isJson: boolean;
-  /** The admin API. */
+  /** The admin API: a server's, or straight on Redis one of our own. */
   admin(): ServerClient;
   /** Exactly this. Whatever a stranger may have written in it has been made printable before. */
   print(text: string): undefined;
@@ -28,6 +31,7 @@ export interface Cli {
   paint(colour: Colour, text: string): string;
   /** Goes on only if a person says yes, or has said so with `--yes`. */
   confirm(question: string): Promise<void>;
+  close(): Promise<void>;
 }
 
 /** A group of verbs. */
@@ -46,17 +50,24 @@ export type Acting = <F extends object, Arguments extends unknown[]>(
 export const adminUrl = "http://127.0.0.1:8088";
 
 export function cliOf(io: Io, flags: Flags): Cli {
-  const { json = false, yes = false, url, token } = flags;
-  return {
+  const { json = false, yes = false, token } = flags;
+  let straight: RedisClient | undefined;
+  const cli: Cli = {
     io,
     isJson: json,
-    admin: () =>
-      serverClient({
-        url: url ?? nonEmpty(io.env.TIDEGATE_URL) ?? adminUrl,
+    admin() {
+      const { url, redis } = whereabouts(io, flags);
+      if (redis !== undefined) {
+        straight ??= redisClient({ redis, config: flags.config, io, note: cli.note });
+        return straight;
+      }
+      return serverClient({
+        url,
         token: token ?? nonEmpty(io.env.TIDEGATE_TOKEN),
         env: io.env,
         flags: { url: "--url or TIDEGATE_URL", token: "TIDEGATE_TOKEN (or --token)", setting: "admin.token" },
-      }),
+      });
+    },
     print(text) {
       io.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
     },
@@ -74,7 +85,18 @@ export function cliOf(io: Io, flags: Flags): Cli {
       const said = await io.ask(`${printable(question)} [y/N] `);
       if (!/^y(es)?$/i.test(said?.trim() ?? "")) throw new CliError(exit.no, "Nothing was done.", "");
     },
+    close: async () => straight?.close(),
   };
+  return cli;
+}
+
+/** What is written on the command line wins over the environment, and there a server over Redis. */
+function whereabouts({ env }: Io, { url, redis }: Flags): { readonly url: string; readonly redis?: string } {
+  if (url !== undefined && redis !== undefined)
+    throw usageError("--url and --redis contradict each other.", "Give one of them: a server, or its Redis.");
+  const server = url ?? (redis === undefined ? nonEmpty(env.TIDEGATE_URL) : undefined);
+  const straight = redis ?? (server === undefined ? nonEmpty(env.TIDEGATE_REDIS) : undefined);
+  return { url: server ?? adminUrl, ...(straight !== undefined && { redis: straight }) };
 }
 
 export function nonEmpty(text: string | undefined): string | undefined {

@@ -1,8 +1,10 @@
-import type { Cleared, Explanation, Verdict } from "tidegate";
+import type { Verdict } from "tidegate";
+import type { ClearAnswer, ExplainAnswer } from "../api/types.js";
 import { printable } from "../printable.js";
 import { examples, type Flags, type Verbs } from "./cli.js";
 import { type RequestFlags, requestFacts, withRequestOptions } from "./client-facts.js";
 import { exit } from "./exit.js";
+import { listedText, tellHeld } from "./held-text.js";
 import { table } from "./table.js";
 import { relative, span } from "./times.js";
 
@@ -16,20 +18,22 @@ export const addClient: Verbs = (program, act) => {
   withRequestOptions(
     client
       .command("show")
-      .description("What every rule has counted of this client, and until when it is held.")
+      .description(
+        "What every rule has counted of this client, and until when it is held, here and at the edges.",
+      )
       .argument("<client>", "an address, customer:<id>, user:<id> or account:<name>"),
   )
     .addHelpText("after", examples("tidegate client show 203.0.113.7 --path /search"))
     .action(
       act(async (cli, flags: RequestFlags & Flags, given: string) => {
         const subject = requestFacts(given, flags);
-        const explained = (await cli.admin().send("POST", "/v1/explain", { subject })) as Explanation;
+        const explained = (await cli.admin().send("POST", "/v1/explain", { subject })) as ExplainAnswer;
         if (cli.isJson) return cli.printJson(explained);
-        const { listed, rules } = explained;
-        const verdicts = rules.flatMap(({ verdicts }) => verdicts);
-        if (listed !== undefined)
-          cli.print(`${printable(listed.address)} is on the ${printable(explained.reason)}.`);
+        const verdicts = explained.rules.flatMap(({ verdicts }) => verdicts);
+        const listed = listedText(explained);
+        if (listed !== undefined) cli.print(listed);
         cli.print(verdicts.length === 0 ? "No rule counts it." : verdictsTable(verdicts));
+        await tellHeld(cli, explained);
       }),
     );
 
@@ -37,7 +41,7 @@ export const addClient: Verbs = (program, act) => {
     client
       .command("clear")
       .description(
-        "Forgets what was counted of a client and lifts its holds, in every rule that counts by what is given here. A rule by address and account wants both. Asks first when there are several.",
+        "Forgets what was counted of a client and lifts its holds, in every rule that counts by what is given here, and takes it off the edges, where it does not come back for a while (control.holdOff). A rule by address and account wants both. Asks first when there are several.",
       )
       .argument("<clients...>", "addresses, customer:<id>, user:<id> or account:<name>"),
   )
@@ -54,14 +58,14 @@ export const addClient: Verbs = (program, act) => {
         const subjects = given.map((each) => requestFacts(each, flags));
         if (subjects.length > 1) await cli.confirm(`Forget ${subjects.length} clients?`);
         const admin = cli.admin();
-        const answers: (Cleared & { client: string })[] = [];
+        const answers: (ClearAnswer & { client: string })[] = [];
         for (const [i, subject] of subjects.entries()) {
-          const cleared = (await admin.send("POST", "/v1/clear", { subject })) as Cleared;
+          const cleared = (await admin.send("POST", "/v1/clear", { subject })) as ClearAnswer;
           answers.push({ client: given[i] as string, ...cleared });
         }
         if (cli.isJson) cli.printJson(answers);
         else for (const answer of answers) cli.print(clearedText(answer));
-        return answers.every(({ cleared }) => cleared.length === 0) ? exit.no : exit.ok;
+        return answers.every(isNothing) ? exit.no : exit.ok;
       }),
     );
 };
@@ -90,9 +94,14 @@ function stateOf({ allowed, shadow, heldUntil, at }: Verdict): string {
   return shadow ? `${answer} (shadow)` : answer;
 }
 
-function clearedText({ client, cleared, unknown }: Cleared & { client: string }): string {
+function isNothing({ cleared, edges = [] }: ClearAnswer): boolean {
+  return cleared.length === 0 && edges.length === 0;
+}
+
+function clearedText({ client, cleared, unknown, edges = [] }: ClearAnswer & { client: string }): string {
   const wholly = cleared.filter(({ missing }) => missing === undefined).map(({ rule }) => printable(rule));
   const partly = cleared.filter(({ missing }) => missing !== undefined);
+  const left = [...new Set(edges.flatMap((held) => held.edges))].map(printable);
   const said = [
     ...(wholly.length > 0 ? [`forgotten by ${wholly.join(", ")}`] : []),
     ...partly.map(
@@ -100,6 +109,7 @@ function clearedText({ client, cleared, unknown }: Cleared & { client: string })
         `by ${printable(rule)} only as far as known: add ${missing.map(flagFor).join(" ")}`,
     ),
     ...(cleared.length === 0 ? ["no rule counts by this"] : []),
+    ...(edges.length > 0 ? [`taken off ${left.join(", ")} (${edges.length} held)`] : []),
     ...(unknown.length > 0 ? [`not known by these facts to ${unknown.map(printable).join(", ")}`] : []),
   ];
   return `${printable(client)}: ${said.join("; ")}.`;

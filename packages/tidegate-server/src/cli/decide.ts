@@ -41,6 +41,11 @@ export const addDecide: Verbs = (program, act) => {
     .addHelpText("after", examples("tidegate decide 203.0.113.7 --method POST --path /login"))
     .action(
       act(async (cli, flags: DecideFlags, client: string | undefined) => {
+        if (flags.redis !== undefined)
+          throw usageError(
+            "--redis says nothing to decide: a decision service charges requests.",
+            "Name it with --decide-url; why looks straight on Redis.",
+          );
         const { env } = cli.io;
         const service = serverClient({
           url: flags.decideUrl ?? nonEmpty(env.TIDEGATE_DECIDE_URL) ?? decideUrl,

@@ -16,7 +16,8 @@ export async function runServer(flags: StartFlags): Promise<void> {
   const loaded = load(file, flags);
   const log = openLog(loaded.settings.logs);
   for (const { code, message, help } of loaded.warnings) log.warn({ code, help }, message);
-  if (process.env.TIDEGATE_WORKER !== undefined) return work(loaded, log);
+  const worker = process.env.TIDEGATE_WORKER;
+  if (worker !== undefined) return work(loaded, log, Number(worker));
   return loaded.settings.workers > 1 ? lead(loaded, log) : serve(loaded, log);
 }
 
@@ -60,9 +61,10 @@ async function lead(loaded: Loaded, log: Logger): Promise<void> {
   announce(loaded, { ...pool.urls, ...server.urls }, log);
 }
 
-async function work(loaded: Loaded, log: Logger): Promise<void> {
+async function work(loaded: Loaded, log: Logger, worker: number): Promise<void> {
   const talk = workerTalk();
-  const server = await startServer(loaded, { log, role: "front", finishElsewhere: talk.finishElsewhere });
+  const { finishElsewhere } = talk;
+  const server = await startServer(loaded, { log, role: "front", worker, finishElsewhere });
   runUntilTold(log, server, () => server.close());
   talk.serve(server);
 }

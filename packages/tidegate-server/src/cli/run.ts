@@ -1,4 +1,4 @@
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, Help } from "commander";
 import { ConfigError, TidegateError } from "tidegate";
 import { ConfigFileError } from "../config/config-file-error.js";
 import { printable, printableJson, printableLines } from "../printable.js";
@@ -18,9 +18,13 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
       given.pop();
       const flags = command.optsWithGlobals();
       const cli: Cli = cliOf(io, flags as Flags);
-      code =
-        ((await (verb as (...all: unknown[]) => unknown)(cli, flags, ...given)) as number | undefined) ??
-        exit.ok;
+      try {
+        code =
+          ((await (verb as (...all: unknown[]) => unknown)(cli, flags, ...given)) as number | undefined) ??
+          exit.ok;
+      } finally {
+        await cli.close();
+      }
     };
   const program = programOf(io, act);
   try {
@@ -39,6 +43,11 @@ function programOf(io: Io, act: Acting): Command {
     .helpOption("-h, --help", "say what can be written here")
     .option("--url <address>", "of the admin API (TIDEGATE_URL; http://127.0.0.1:8088)")
     .option("--token <token>", "for the admin API; better in TIDEGATE_TOKEN")
+    .option(
+      "--redis <url>",
+      "without a server, straight on its Redis; better in TIDEGATE_REDIS, for other users see command lines",
+    )
+    .option("-c, --config <file>", "beside --redis: the server's tidegate.yaml, for its prefix and edges")
     .option("--json", "answer in JSON")
     .addHelpText(
       "after",
@@ -46,7 +55,17 @@ function programOf(io: Io, act: Acting): Command {
 
 Exit codes: 0 fine, 1 the answer is no (refused, not valid, not found), 2 not understood, 3 no server there, 4 the server declined.`,
     )
-    .configureHelp({ showGlobalOptions: true, sortSubcommands: false })
+    .configureHelp({
+      showGlobalOptions: true,
+      sortSubcommands: false,
+      // What a verb says of an option itself is not said twice.
+      visibleGlobalOptions(command) {
+        const own = command.options.map(({ long }) => long);
+        return Help.prototype.visibleGlobalOptions
+          .call(this, command)
+          .filter(({ long }) => !own.includes(long));
+      },
+    })
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
       writeErr: (text) => io.stderr.write(printableLines(text)),

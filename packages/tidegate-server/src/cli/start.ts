@@ -20,5 +20,7 @@ export function addStart(program: Command): void {
     .option("--log-level <level>", "trace, debug, info, warn, error or silent")
     .addHelpText("after", "\nExample:\n  $ tidegate start --upstream http://127.0.0.1:3000 --listen :8080")
     // All other verbs do without the server's modules, which take their time to load.
-    .action(async (flags: StartFlags) => (await import("./run-server.js")).runServer(flags));
+    .action(async (_own: StartFlags, command: Command) =>
+      (await import("./run-server.js")).runServer(command.optsWithGlobals<StartFlags>()),
+    );
 }

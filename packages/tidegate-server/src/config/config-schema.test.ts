@@ -5,6 +5,7 @@ import { configSchema } from "./config-schema.js";
 interface Schema {
   readonly description?: string;
   readonly default?: unknown;
+  readonly const?: unknown;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly items?: Schema | readonly Schema[];
   readonly additionalProperties?: Schema | boolean;
@@ -20,7 +21,9 @@ interface Setting {
 
 /** Every setting that has a place of its own, as the reference page names it. */
 function settingsOf(schema: Schema, path: string): Setting[] {
-  const forms = [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].flatMap((form) => settingsOf(form, path));
+  const forms = [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].flatMap((form) =>
+    settingsOf(form, pathOfForm(form, path)),
+  );
   const own = Object.entries(schema.properties ?? {}).flatMap(([name, inner]) => {
     const at = path === "" ? name : `${path}.${name}`;
     return [{ path: at, usual: inner.default, description: inner.description }, ...settingsOf(inner, at)];
@@ -29,6 +32,11 @@ function settingsOf(schema: Schema, path: string): Setting[] {
   const listed = items !== undefined && !Array.isArray(items) ? settingsOf(items as Schema, `${path}[]`) : [];
   const inMap = typeof named === "object" ? settingsOf(named, `${path}.<name>`) : [];
   return [...own, ...forms, ...listed, ...inMap];
+}
+
+/** Edges of one kind have their own settings, and defaults. */
+function pathOfForm({ properties }: Schema, path: string): string {
+  return path === "edges.<name>" ? `edges.<${properties?.kind?.const}>` : path;
 }
 
 const schema = configSchema() as Schema & Readonly<Record<string, unknown>>;

@@ -10,6 +10,7 @@ import {
   type Warning,
 } from "tidegate";
 import { memcachedStore } from "tidegate/memcached";
+import { type EdgeTerms, judgeEdges } from "./edge-rules.js";
 import { type Path, readPath } from "./path.js";
 import type { LimitReader } from "./read-limits.js";
 import type { ReadPolicy } from "./read-policy.js";
@@ -23,6 +24,8 @@ export interface PolicyTerms {
   readonly store?: "memory" | "redis" | "memcached";
   /** Whom the proxy is not told of: rules in force that count them are warned of. Default none. */
   readonly untold?: readonly ToldFact[];
+  /** Where offenders go. Default: not looked at. */
+  readonly edges?: EdgeTerms;
 }
 
 /** Further ones are found once these are corrected. */
@@ -43,6 +46,7 @@ export function judgePolicy(
   const told: Told = (path, error) =>
     problems.addError([...base, ...read.writtenAt(path)], error, helps[error.code]);
   refuseLimits(policy, terms, told);
+  if (terms.edges !== undefined) judgeEdges(read, base, terms.edges, { problems, warn });
   const warnings: Warning[] = [];
   if (errorOf(policy, terms, (warning) => warnings.push(warning)) === undefined) {
     for (const warning of warnings)

@@ -105,11 +105,10 @@ function load({ source, overrides, env, cwd, folder, upstreams }: LoadTerms): Lo
   return { settings, policyText: text, warnings: reader.warnings };
 }
 
-function readOwnPolicy(
-  tree: Tree,
-  settings: Settings,
-  { problems, warnings }: FileReader,
-): Policy | undefined {
+function readOwnPolicy(tree: Tree, settings: Settings, reader: FileReader): Policy | undefined {
+  const { problems, warnings } = reader;
+  // What is wrong with the edges is told already.
+  const areEdgesRead = reader.isSound("edges") && reader.isSound("control");
   return policyAt({
     value: tree.value.policy === undefined ? { rules: [] } : tree.value.policy,
     path: ["policy"],
@@ -118,6 +117,7 @@ function readOwnPolicy(
       identity: settings.identity,
       store: settings.store.kind,
       untold: untoldTo(settings),
+      ...(areEdgesRead && { edges: settings }),
     },
     problems,
     onWarning: (warning) => warnings.push(warning),

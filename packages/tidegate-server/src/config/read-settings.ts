@@ -1,16 +1,18 @@
 import { resolve } from "node:path";
-import { type IdentityOptions, type RateText, tokenBucket } from "tidegate";
+import type { IdentityOptions } from "tidegate";
 import { clientResolver, type HeaderForms, limitHeaders, peerTest } from "tidegate/http";
-import type { ControlSettings, ListenSettings, ProxySettings, Settings, TrackSettings } from "../settings.js";
+import type { ListenSettings, ProxySettings, Settings } from "../settings.js";
 import { parseHost, parseListen } from "./addresses.js";
 import type { FileReader } from "./file-reader.js";
 import { type Path, readPath } from "./path.js";
+import { readControl } from "./read-control.js";
 import { readCustomers } from "./read-customers.js";
+import { readDecisionLog } from "./read-decision-log.js";
+import { readEdges } from "./read-edges.js";
 import { readIdentify } from "./read-identify.js";
 import { readStore } from "./read-store.js";
 import { readToken } from "./read-token.js";
 import { readUpstreams } from "./read-upstreams.js";
-import { type Section, trackShape } from "./settings-shape.js";
 
 /** Every section but the policy. */
 export function readSettings(reader: FileReader): Settings {
@@ -21,7 +23,8 @@ export function readSettings(reader: FileReader): Settings {
     () => clientResolver({ trustedProxies, clientIpHeader }),
     ({ path }) => readPath(path, { trustedProxies }),
   );
-  const edges = reader.section("edges");
+  const edges = readEdges(reader);
+  const decisionLog = readDecisionLog(reader);
   return {
     listen: readListen(reader),
     upstreams: readUpstreams(reader),
@@ -39,6 +42,7 @@ export function readSettings(reader: FileReader): Settings {
     customers: readCustomers(reader),
     control: readControl(Object.keys(edges).length > 0, reader),
     edges,
+    ...(decisionLog !== undefined && { decisionLog }),
     metrics: reader.section("metrics"),
     logs: reader.section("logs"),
     workers: reader.section("workers"),
@@ -138,39 +142,4 @@ function readFailure(reader: FileReader): Settings["failure"] {
   }
   const pauseMs = reader.timer(breaker.pause, ["failure", "breaker", "pause"]);
   return { deadlineMs, breaker: { failures: breaker.failures, pauseMs }, onStoreFailure };
-}
-
-function readControl(hasEdges: boolean, reader: FileReader): ControlSettings {
-  const { track } = reader.section("control");
-  if (track === false || (track === undefined && !hasEdges)) return {};
-  return { track: readTrack(typeof track === "object" ? track : trackShape.parse({}), reader) };
-}
-
-type TrackShape = Exclude<NonNullable<Section<"control">["track"]>, boolean>;
-
-function readTrack({ methods, standard, broad, holdFor }: TrackShape, reader: FileReader): TrackSettings {
-  const path = ["control", "track"];
-  for (const [name, rate] of Object.entries({ standard, broad }))
-    reader.problems.guard([...path, name], () => tokenBucket({ rate: rate as RateText, burst: 1 }));
-  methods.forEach((method, i) => {
-    if (!/^[A-Za-z-]{1,20}$/.test(method))
-      reader.refuse([...path, "methods", i], {
-        is: "is not a method.",
-        help: "Write methods of HTTP: [GET, POST].",
-      });
-  });
-  const steps = Array.isArray(holdFor) ? holdFor : [holdFor];
-  if (steps.length < 1 || steps.length > 12)
-    reader.refuse([...path, "holdFor"], {
-      is: "does not say how long.",
-      help: "Write 1 to 12 durations: [1m, 5m, 1h].",
-    });
-  return {
-    methods: methods.map((method) => method.toUpperCase()),
-    standard,
-    broad,
-    holdFor: steps.map((step, i) =>
-      reader.timer(step, Array.isArray(holdFor) ? [...path, "holdFor", i] : [...path, "holdFor"]),
-    ),
-  };
 }

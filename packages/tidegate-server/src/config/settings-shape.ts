@@ -1,6 +1,8 @@
 import { z } from "zod";
+import { controlShape, decisionLogShape } from "./control-shape.js";
+import { edgesShape } from "./edges-shape.js";
 import { policyShape } from "./policy-shape.js";
-import { duration, durations, map, rate, section, texts, whole } from "./shapes.js";
+import { duration, map, section, texts, whole } from "./shapes.js";
 
 const addressHelp =
   'Write host:port, e.g. 127.0.0.1:8080 or "[::1]:8080", a port alone for loopback, or false to leave it out.';
@@ -128,19 +130,6 @@ const source = z.discriminatedUnion("kind", [
     every,
   }),
 ]);
-
-export const trackShape = map({
-  methods: texts("Write a list such as [GET, POST].")
-    .default([])
-    .meta({ description: "Only these methods count; empty: all." }),
-  standard: rate().default("60 per minute").meta({ description: "What one client may do on one path." }),
-  broad: rate()
-    .default("120 per minute")
-    .meta({ description: "What a known tool may do on all paths together." }),
-  holdFor: durations()
-    .default(["1m", "5m", "1h"])
-    .meta({ description: "How long an offender is held: the first time, the second, and so on." }),
-});
 
 /** Every section of a configuration, by its name. Defaults stand here and nowhere else. */
 export const sections = {
@@ -298,25 +287,9 @@ export const sections = {
     { source: source.optional().meta({ description: "The primary database customers come from." }) },
     "Where customers come from.",
   ),
-  control: section(
-    {
-      track: z
-        .union([z.boolean(), trackShape], { error: "Write true, false or a map." })
-        .optional()
-        .meta({ description: "Tracks who floods. On when there are edges, unless false." }),
-    },
-    "Who is pushed to the edges.",
-  ),
-  edges: z
-    .record(
-      z.string(),
-      map({ kind: z.literal("memory").meta({ description: "memory: a list in this process." }) }),
-      {
-        error: "Write a map of names: cdn: { kind: memory }.",
-      },
-    )
-    .default({})
-    .meta({ description: "Places offenders are pushed to, by name." }),
+  control: controlShape,
+  edges: edgesShape,
+  decisionLog: decisionLogShape,
   metrics: section(
     { offenders: whole(0, 1000).default(20).meta({ description: "Busiest clients named in /metrics." }) },
     "Prometheus.",

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerOptions, ServerResponse } from "node:http";
 import type { Registry } from "prom-client";
-import type { Gate } from "tidegate";
+import type { Gate, Subject } from "tidegate";
 import type { Log } from "../log.js";
 import { sendProblem } from "../problem.js";
 import type { Settings } from "../settings.js";
@@ -23,6 +23,8 @@ export interface DecideServiceOptions {
   readonly registry: Registry;
   /** Asks the processes beside this one for a decision that waits for its end; false: none has it. */
   readonly finishElsewhere?: Finish;
+  /** Told of everyone asked about. */
+  readonly track?: (subject: Subject) => void;
 }
 
 /** Ends a decision that waits for it; false when there is none of this id. */
@@ -48,12 +50,12 @@ type Handler = (req: IncomingMessage, res: ServerResponse) => void;
 
 /** Decisions for callers in any language, and for proxies that ask before they let a request in. */
 export function decideService(options: DecideServiceOptions): DecideService {
-  const { settings, gate, log, registry, finishElsewhere = noneElsewhere } = options;
+  const { settings, gate, log, registry, track, finishElsewhere = noneElsewhere } = options;
   const callers = callersOf(settings.decide);
   const waiting = settings.decide.canFinish ? waitingFinishes() : undefined;
   const finish: Finish = async (id, status) => (await waiting?.finish(id, status)) ?? false;
   const notes = policyNotes(gate);
-  const judge = judgeOf({ gate, notes, waiting });
+  const judge = judgeOf({ gate, notes, waiting, track });
   const endpoints = measures(registry, ["decide", "finish", "explain", "auth"]);
   const { body, query } = answering({ callers, log });
   const writeDecision = decisionWriter(settings.responses.headers);

@@ -9,6 +9,8 @@ export interface JudgeOptions {
   readonly notes: () => PolicyNotes;
   /** Undefined: nobody will say how a request ended. */
   readonly waiting: WaitingFinishes | undefined;
+  /** Told of everyone asked about. */
+  readonly track: ((subject: Subject) => void) | undefined;
 }
 
 /** The gate, for callers that may or may not say how a request ended. */
@@ -21,7 +23,9 @@ export interface Judge {
   settle(decision: Decision, willFinish: boolean): boolean;
 }
 
-export function judgeOf({ gate, notes, waiting }: JudgeOptions): Judge {
+export function judgeOf({ gate, notes, waiting, track }: JudgeOptions): Judge {
+  const decide = decideAtOnce(gate);
+
   function needsFinish({ allowed, verdicts }: Decision): boolean {
     const { finishing } = notes();
     if (!allowed || finishing.size === 0) return false;
@@ -32,7 +36,13 @@ export function judgeOf({ gate, notes, waiting }: JudgeOptions): Judge {
     validateRule(rule) {
       if (rule !== undefined && !notes().rules.has(rule)) throw new QuestionError(ruleUnknown(rule));
     },
-    decide: decideAtOnce(gate),
+    decide:
+      track === undefined
+        ? decide
+        : (subject, options) => {
+            track(subject);
+            return decide(subject, options);
+          },
     settle(decision, willFinish) {
       if (!needsFinish(decision)) return false;
       if (willFinish && waiting !== undefined) {

@@ -56,8 +56,9 @@ export async function startWorkers(options: WorkerPoolOptions): Promise<WorkerPo
     return answers.includes(true);
   }
 
-  function startOne(): void {
-    const worker = cluster.fork({ TIDEGATE_WORKER: "1" });
+  /** A worker that takes another's place takes its number too: from 1 up. */
+  function startOne(number: number): void {
+    const worker = cluster.fork({ TIDEGATE_WORKER: String(number) });
     startTalk(worker);
     worker.once("exit", (code, signal) => {
       const wasReady = ready.delete(worker);
@@ -66,7 +67,7 @@ export async function startWorkers(options: WorkerPoolOptions): Promise<WorkerPo
       if (!wasReady && ready.size === 0)
         failFirst(new Error(`Worker ${worker.id} ended with ${signal ?? `code ${code}`}.`));
       deaths = wasReady ? 0 : deaths + 1;
-      setTimeout(startOne, Math.min(100 * 2 ** deaths, 10_000)).unref();
+      setTimeout(startOne, Math.min(100 * 2 ** deaths, 10_000), number).unref();
     });
   }
 
@@ -90,7 +91,7 @@ export async function startWorkers(options: WorkerPoolOptions): Promise<WorkerPo
     clearTimeout(timer);
   }
 
-  for (let i = 0; i < count; i++) startOne();
+  for (let number = 1; number <= count; number++) startOne(number);
   await untilAllReady();
   return {
     count,

@@ -1,0 +1,87 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { Argument, type Command } from "commander";
+import type { Rendered } from "../edges/render.js";
+import { printable } from "../printable.js";
+import { type Acting, type Cli, examples, wholeNumber } from "./cli.js";
+import { usageError } from "./exit.js";
+import { type RenderFlags, refuseOtherFlags, renderable } from "./render-flags.js";
+
+export function addEdgeRender(edge: Command, act: Acting): void {
+  edge
+    .command("render")
+    .description(
+      "Writes what has to stand in another server's configuration: so that it refuses who is held (haproxy, varnish, nginx-map, fastly), or asks the decision service first (nginx-auth, caddy, traefik).",
+    )
+    .addArgument(new Argument("<kind>", "for whom").choices(Object.keys(renderable)))
+    .argument("[edge]", "its name in the file of --config (the one of that kind)")
+    .option("-c, --config <file>", "tidegate.yaml: fingerprints and the edge's own settings are as it says")
+    .option("--fingerprint <form>", "sha256 or seed, as identity.fingerprint (sha256)")
+    .option("--maps <folder>", "haproxy: the folder of its maps (/etc/haproxy/tidegate)")
+    .option("--client-header <name>", "haproxy: names the client where a proxy stands in front of it")
+    .option("--client-from <block>", "haproxy: whose word on that is believed; may be given again", gathered)
+    .option("--listener <name>", "varnish: of the listener that takes orders (tidegate)")
+    .option("--control <block>", "varnish: who may give orders (this machine); may be given again", gathered)
+    .option("--storage <name>", "varnish: where the table lives (the usual one)")
+    .option("--grace <seconds>", "varnish: how long pages are kept for who is held", wholeNumber(315_360_000))
+    .option("--file <path>", "nginx-map: of held addresses (/etc/nginx/tidegate/held.conf)")
+    .option("--prefix <name>", "fastly: begins the dictionaries' names (tidegate)")
+    .option("--shards <count>", "fastly: how many dictionaries (16)", wholeNumber(16))
+    .option("--canary-path <path>", "fastly: where the service tells its canary (/.tidegate/canary)")
+    .option(
+      "--decide-url <address>",
+      "of the decision service, as the proxy that asks reaches it (http://127.0.0.1:8090)",
+    )
+    .option(
+      "--timeout <ms>",
+      "how long a proxy waits for a decision before it lets a request pass (100)",
+      wholeNumber(60_000),
+    )
+    .option(
+      "--customer-header <name>",
+      "identify.customer of tidegate.yaml: a client's own is not let through",
+    )
+    .option("--user-header <name>", "identify.user of tidegate.yaml: a client's own is not let through")
+    .option(
+      "--cache-path <folder>",
+      "nginx-auth: where nginx keeps refusals; the folder above it has to be there (/var/cache/tidegate-nginx)",
+    )
+    .option("--out <folder>", "write the files there instead of showing them")
+    .addHelpText(
+      "after",
+      examples(
+        "tidegate edge render varnish --config tidegate.yaml --out /etc/varnish",
+        "tidegate edge render nginx-auth --out /etc/nginx/tidegate",
+      ),
+    )
+    .action(
+      act(async (cli, flags: RenderFlags, kind: string, name: string | undefined) => {
+        refuseOtherFlags(kind, flags);
+        if (name !== undefined && flags.config === undefined)
+          throw usageError("An edge is looked up in a file.", "Add --config tidegate.yaml.");
+        // Each is loaded when it is asked for.
+        const { rendered } = await import("./rendered-for.js");
+        const { files } = await rendered(kind, flags, { name, io: cli.io });
+        await show(cli, files, flags.out);
+      }),
+    );
+}
+
+async function show(cli: Cli, files: Rendered["files"], out: string | undefined): Promise<void> {
+  if (out !== undefined) {
+    const folder = resolve(cli.io.cwd, out);
+    await mkdir(folder, { recursive: true });
+    for (const { name, text } of files) await writeFile(join(folder, name), text);
+    const paths = files.map(({ name }) => join(folder, name));
+    if (cli.isJson) cli.printJson({ files: paths });
+    else cli.print(paths.map((path) => `wrote ${printable(path)}`).join("\n"));
+  } else if (cli.isJson) cli.printJson({ files });
+  else
+    cli.print(
+      files.map(({ name, text }) => (files.length === 1 ? text : `# ---- ${name}\n${text}`)).join("\n"),
+    );
+}
+
+function gathered(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, text];
+}

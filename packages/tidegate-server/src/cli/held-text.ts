@@ -1,0 +1,71 @@
+import type { ListEntry } from "tidegate";
+import type { EdgesAnswer, ExplainAnswer, HeldClient } from "../api/types.js";
+import type { EdgeStatus } from "../control-desk.js";
+import { printable } from "../printable.js";
+import type { Cli } from "./cli.js";
+import { table } from "./table.js";
+import { relative } from "./times.js";
+
+/** Where a client is held at the edges, why, and until when. */
+export function heldTable(offenders: readonly HeldClient[]): string {
+  return table(
+    [
+      { title: "HELD AT", of: ({ edges }) => edges.join(", ") },
+      { title: "BY RULE", of: ({ rule }) => rule },
+      { title: "KEY", of: ({ key }) => shortKey(key) },
+      { title: "SINCE", of: ({ since }) => relative(since) },
+      { title: "ENDS", of: ({ until }) => relative(until) },
+      { title: "TIMES OVER", of: ({ score }) => Number(score.toPrecision(3)), isNumber: true },
+      { title: "LEAKED", of: ({ leaked }) => leaked, isNumber: true },
+      { title: "LAST SEEN AS", of: ({ about }) => seenAs(about) },
+    ],
+    offenders,
+  );
+}
+
+/** Tells where a client is held at the edges, and which of those do not refuse it now, by whose word. */
+export async function tellHeld(cli: Cli, { offenders }: ExplainAnswer): Promise<void> {
+  if (offenders === null) cli.note("Whether it is held at an edge can not be told now.");
+  if (offenders == null || offenders.length === 0) return;
+  cli.print(`\n${heldTable(offenders)}`);
+  const named = new Set(offenders.flatMap(({ edges }) => edges));
+  const { edges } = (await cli.admin().get("/v1/edges")) as EdgesAnswer;
+  for (const status of edges.filter(({ edge }) => named.has(edge)))
+    for (const words of modeWords(status)) cli.print(printable(`${status.edge} ${words}`));
+}
+
+function modeWords({ mode, setBy, stopped }: EdgeStatus): string[] {
+  const by =
+    setBy === undefined
+      ? ""
+      : `, set by ${setBy.who}${setBy.why === undefined ? "" : ` (${setBy.why})`} ${relative(setBy.at)}`;
+  return [
+    ...(mode === "on" ? [] : [`is ${mode}, so it lets everybody pass${by}.`]),
+    ...(stopped === undefined ? [] : [`stopped in shadow by itself, so it lets everybody pass: ${stopped}`]),
+  ];
+}
+
+/** Which entry of a list speaks of a client, who put it there, and when it ends. */
+export function listedText({ listed, reason }: ExplainAnswer): string | undefined {
+  return listed && `${printable(listed.address)} is on the ${printable(reason)}${byWhom(listed)}.`;
+}
+
+function byWhom({ who, why, until }: ListEntry): string {
+  const put = who === undefined ? "" : `, put there by ${printable(who)}`;
+  const reason = why === undefined ? "" : ` (${printable(why)})`;
+  return `${put}${reason}${until == null ? "" : `, ends ${relative(until)}`}`;
+}
+
+/** A digest is known by its beginning. */
+function shortKey(key: string): string {
+  return /^[0-9a-f]{40,}$/.test(key) ? `${key.slice(0, 12)}…` : key;
+}
+
+function seenAs({ method, host, path, userAgent }: HeldClient["about"]): string {
+  const request = [
+    method,
+    host === undefined && path === undefined ? undefined : `${host ?? ""}${path ?? ""}`,
+  ];
+  const agent = userAgent === undefined ? undefined : `"${userAgent.slice(0, 40)}"`;
+  return [...request, agent].filter((part) => part !== undefined).join(" ");
+}

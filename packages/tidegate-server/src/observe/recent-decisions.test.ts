@@ -1,0 +1,112 @@
+import { createGate, type Gate, type Subject } from "tidegate";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { recentDecisions } from "./recent-decisions.js";
+
+function gateOf(rules: Parameters<typeof createGate>[0]["rules"] = []): Gate {
+  const gate = createGate({ rules, blocklist: ["203.0.113.0/24"], onWarning: () => {} });
+  onTestFinished(() => gate.close());
+  return gate;
+}
+
+function subjectOf(facts: Partial<Subject> = {}, headers: Record<string, string> = {}): Subject {
+  return {
+    ip: "203.0.113.7",
+    method: "POST",
+    host: "shop.example",
+    path: "/login?token=hunter2",
+    header: (name) => headers[name],
+    ...facts,
+  };
+}
+
+async function refused(gate: Gate, facts?: Partial<Subject>, headers?: Record<string, string>) {
+  return (await gate.decide(subjectOf(facts, headers))).id;
+}
+
+describe("recent decisions", () => {
+  it("are those refused, with who it was and what decided", async () => {
+    const gate = gateOf([{ name: "req/ip", by: "ip", limits: "1 per hour" }]);
+    const recent = recentDecisions(gate);
+    const passed = await refused(gate, { ip: "198.51.100.1" });
+    const over = await refused(gate, { ip: "198.51.100.1", customer: "42" }, { "user-agent": "curl/8" });
+    const listed = await refused(gate);
+    expect(recent.find(passed)).toBeUndefined();
+    expect(recent.find(over)).toMatchObject({
+      id: over,
+      at: expect.any(Number),
+      reason: "over-limit",
+      verdict: { rule: "req/ip", limit: 1, remaining: 0 },
+      verdicts: [{ rule: "req/ip" }],
+      about: {
+        ip: "198.51.100.1",
+        method: "POST",
+        host: "shop.example",
+        customer: "42",
+        userAgent: "curl/8",
+      },
+    });
+    expect(recent.find(listed)).toMatchObject({
+      reason: "blocklist",
+      listed: { address: "203.0.113.0/24" },
+      verdicts: [],
+    });
+  });
+
+  it("hold nothing secret: no query, no header but the user agent, no account no rule counts by", async () => {
+    const gate = gateOf([{ name: "req/ip", by: "ip", limits: "0 per hour" }]);
+    const recent = recentDecisions(gate);
+    const headers = { authorization: "hunter2", cookie: "hunter2", "user-agent": "curl/8" };
+    const id = await refused(gate, { ip: "198.51.100.1", account: "hunter2" }, headers);
+    expect(recent.find(id)?.about.path).toBe("/login");
+    expect(JSON.stringify(recent.find(id))).not.toContain("hunter2");
+  });
+
+  it("name the account a rule counts by", async () => {
+    const gate = gateOf([{ name: "login", by: ["ip", "account"], limits: "0 per hour" }]);
+    const recent = recentDecisions(gate);
+    const id = await refused(gate, { ip: "198.51.100.1", account: "Eva" });
+    expect(recent.find(id)?.about.account).toBe("Eva");
+  });
+
+  it("cut what is long", async () => {
+    const gate = gateOf();
+    const recent = recentDecisions(gate);
+    const long = `/${"ü".repeat(5_000)}`;
+    const id = await refused(gate, { path: long, host: long, user: long }, { "user-agent": long });
+    const { path, host, user, userAgent } = recent.find(id)?.about ?? {};
+    for (const fact of [path, host, user, userAgent]) expect(fact).toBe(long.slice(0, 200));
+  });
+
+  it("are forgotten oldest first when there are too many", async () => {
+    const gate = gateOf();
+    const recent = recentDecisions(gate, { most: 3 });
+    const ids: string[] = [];
+    for (let i = 0; i < 50; i++) {
+      ids.push(await refused(gate));
+      expect(ids.filter((id) => recent.find(id) !== undefined)).toEqual(ids.slice(-3));
+    }
+  });
+
+  it("are forgotten oldest first when they take too much room, but for the last one", async () => {
+    const gate = gateOf();
+    const recent = recentDecisions(gate, { mostBytes: 5_000 });
+    const ids: string[] = [];
+    for (let i = 0; i < 50; i++) ids.push(await refused(gate));
+    const kept = ids.filter((id) => recent.find(id) !== undefined);
+    expect(kept.length).toBeGreaterThan(2);
+    expect(kept.length).toBeLessThan(10);
+    expect(kept).toEqual(ids.slice(-kept.length));
+    const one = recentDecisions(gate, { mostBytes: 1 });
+    const last = await refused(gate);
+    expect(one.find(last)?.id).toBe(last);
+  });
+
+  it("end with whoever remembered them", async () => {
+    const gate = gateOf();
+    const recent = recentDecisions(gate);
+    const id = await refused(gate);
+    recent.close();
+    expect(recent.find(id)).toBeUndefined();
+    expect(recent.find(await refused(gate))).toBeUndefined();
+  });
+});

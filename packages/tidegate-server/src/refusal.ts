@@ -1,0 +1,27 @@
+import type { ListEntry, Reason, Source, Verdict } from "tidegate";
+import type { OffenderFacts } from "./offenders.js";
+
+/** A refused request, as it is remembered for whoever asks why. */
+export interface Refusal {
+  /** The decision's, as its client was told it. */
+  readonly id: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly reason: Reason;
+  /** The one that decided, if a rule did. */
+  readonly verdict?: Verdict;
+  readonly verdicts: readonly Verdict[];
+  /** The list entry that decided, if a list did. */
+  readonly listed?: ListEntry;
+  readonly source: Source;
+  readonly delayedMs: number;
+  readonly about: RefusalFacts;
+}
+
+/** As they were told, cut to 200 characters: hostile until shown to be printable. */
+export interface RefusalFacts extends OffenderFacts {
+  readonly user?: string;
+  readonly customer?: string;
+  /** Only where a rule counted by it. */
+  readonly account?: string;
+}

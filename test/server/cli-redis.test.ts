@@ -1,0 +1,179 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { createClient } from "@redis/client";
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { EdgesAnswer } from "../../packages/tidegate-server/src/api/types.js";
+import { loadConfig } from "../../packages/tidegate-server/src/config/load-config.js";
+import { openLog } from "../../packages/tidegate-server/src/observe/open-log.js";
+import { startServer } from "../../packages/tidegate-server/src/server.js";
+import { freePort, startRedis } from "../servers/index.js";
+import { tidegate as run } from "./cli-rig.js";
+import { configFile, temporaryFolder } from "./running.js";
+
+const policy = `policy:
+  rules:
+    - { name: req/ip, by: ip, limits: [3 per hour], hold: { for: 10m }, edges: true }
+`;
+
+/** A Redis of its own, and a server that may come and go. */
+async function redisRig() {
+  const redis = await startRedis();
+  onTestFinished(() => redis.stop());
+  const folder = temporaryFolder();
+  const file = configFile(
+    folder,
+    `listen: { proxy: false, admin: 0, decide: false }
+store: { kind: redis, url: "${redis.url}", prefix: shop }
+edges: { cdn: { kind: memory } }
+control: { every: 100ms }
+${policy}`,
+  );
+  return {
+    redis,
+    folder,
+    file,
+    async serve() {
+      const loaded = loadConfig({ file, env: {}, cwd: folder });
+      const server = await startServer(loaded, { log: openLog({ level: "silent" }) });
+      onTestFinished(() => server.close());
+      return server;
+    },
+    straight: (line: string, env: Record<string, string> = { TIDEGATE_REDIS: redis.url }) =>
+      run([...line.split(" "), "--config", file], { env, cwd: folder }),
+    async keys(): Promise<string[]> {
+      const client = await createClient({ url: redis.url }).connect();
+      try {
+        return (await client.keys("*")).sort();
+      } finally {
+        client.destroy();
+      }
+    },
+  };
+}
+
+const soon = { timeout: 10_000 };
+
+describe("straight on Redis", () => {
+  it("every verb that asks a server works without one, on what servers left there", async () => {
+    const { serve, straight } = await redisRig();
+    const server = await serve();
+    await server.close();
+
+    const why = await straight("why 203.0.113.7");
+    expect(why).toMatchObject({ code: 0, stderr: "" });
+    expect(why.stdout).toMatch(/^req\/ip +yes +/m);
+    expect(await straight("list add blocklist 203.0.113.7 --for 1h")).toMatchObject({ code: 0, stderr: "" });
+    expect((await straight("why 203.0.113.7")).code).toBe(1);
+    expect((await straight("list show blocklist")).stdout).toContain("203.0.113.7");
+    expect((await straight("client clear 203.0.113.7")).stdout).toContain("forgotten by req/ip");
+    expect((await straight("policy show")).stdout).toContain("3 per hour");
+    expect((await straight("audit")).stdout).toMatch(/cli:eva +blocklist\.add +203\.0\.113\.7/);
+    expect(await straight("edge off cdn")).toMatchObject({ code: 0, stderr: "" });
+    expect((await straight("edge status")).stdout).toMatch(/^cdn +memory +off +/m);
+  });
+
+  it("no policy version is added, no edge is kept, and nothing is left running", async () => {
+    const { serve, straight, keys } = await redisRig();
+    await (await serve()).close();
+    const before = new Set(await keys());
+    const { stdout } = await straight("policy history --json");
+    expect(JSON.parse(stdout).versions).toMatchObject([{ id: 1, source: "file" }]);
+    expect(await straight("edge status")).toMatchObject({ stderr: "" });
+    expect((await keys()).filter((key) => !before.has(key))).toEqual([]);
+  });
+
+  it("a running server heeds what was decided there, and keeps its edges", async () => {
+    const { serve, straight } = await redisRig();
+    const { urls } = await serve();
+    const ask = async (path: string) => (await (await fetch(`${urls.admin}${path}`)).json()) as EdgesAnswer;
+    await expect.poll(async () => (await ask("/v1/edges")).edges[0]?.state, soon).toBe("in step");
+    const keeper = (await ask("/v1/edges")).edges[0]?.keeper;
+    await straight("edge shadow cdn --why trying");
+    await expect
+      .poll(async () => (await ask("/v1/edges")).edges[0], soon)
+      .toMatchObject({
+        mode: "shadow",
+        setBy: { who: "cli:eva", why: "trying" },
+        keeper,
+      });
+    const { code, stdout } = await straight("edge status");
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^cdn +memory +shadow +in step +/m)]);
+  });
+
+  it("a process of its own ends by itself, with the answer and the code", async () => {
+    const { serve, file, redis } = await redisRig();
+    await (await serve()).close();
+    const main = fileURLToPath(new URL("../../packages/tidegate-server/src/cli/main.ts", import.meta.url));
+    const child = spawn(
+      process.execPath,
+      ["--import", import.meta.resolve("tsx"), main, "why", "203.0.113.7", "--config", file],
+      {
+        env: {
+          ...process.env,
+          TSX_TSCONFIG_PATH: fileURLToPath(new URL("../../tsconfig.test.json", import.meta.url)),
+          TIDEGATE_REDIS: redis.url,
+        },
+        stdio: ["ignore", "pipe", "pipe"],
+      },
+    );
+    onTestFinished(() => void child.kill("SIGKILL"));
+    const [stdout, stderr, [code]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, "close"),
+    ]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toContain("GET / from 203.0.113.7 passes.");
+  });
+
+  it("that has no policy yet is told, and stays without one", async () => {
+    const { straight, redis } = await redisRig();
+    const { code, stderr } = await straight("why 203.0.113.7");
+    expect(code).toBe(0);
+    expect(stderr).toContain("This Redis has no policy yet");
+    const again = await run(["policy", "history", "--redis", redis.url]);
+    expect(again.stderr).toContain("This Redis has no policy yet");
+    expect(again.stdout).not.toMatch(/^1 /m);
+  });
+
+  it("the prefix is the file's: without it another server's data is not found", async () => {
+    const { serve, redis } = await redisRig();
+    await (await serve()).close();
+    expect((await run(["policy", "show", "--redis", redis.url])).stderr).toContain("store.prefix");
+  });
+
+  it("that can not be reached ends with 3, one that refuses with 4, with the reason; its password is not shown", async () => {
+    const port = await freePort();
+    const gone = await run(["audit", "--redis", `redis://:hunter2hunter2@127.0.0.1:${port}`]);
+    expect(gone.code).toBe(3);
+    expect(gone.stderr).toContain("Redis can not be reached (");
+    const { redis } = await redisRig();
+    const client = await createClient({ url: redis.url }).connect();
+    await client.sendCommand(["CONFIG", "SET", "requirepass", "right"]);
+    client.destroy();
+    const wrong = redis.url.replace("redis://", "redis://:hunter2hunter2@");
+    const refused = await run(["audit", "--redis", wrong]);
+    expect(refused.code).toBe(4);
+    expect(refused.stderr).toContain("WRONGPASS");
+    expect(gone.stderr + refused.stderr).not.toContain("hunter2");
+  });
+
+  it.each([
+    ["audit --redis http://x", "not the URL of a Redis"],
+    ["audit --redis redis://127.0.0.1:1 --url http://127.0.0.1:1", "contradict each other"],
+    ["decide 203.0.113.7 --redis redis://127.0.0.1:1", "says nothing to decide"],
+  ])("`%s` is refused", async (line, words) => {
+    const { code, stderr } = await run(line.split(" "));
+    expect(code).toBe(2);
+    expect(stderr).toContain(words);
+  });
+
+  it("a server that is named wins over a Redis in the environment", async () => {
+    const env = { TIDEGATE_REDIS: "redis://127.0.0.1:1" };
+    expect((await run(["audit", "--url", "http://127.0.0.1:1"], { env })).stderr).toContain("tidegate start");
+    const both = { ...env, TIDEGATE_URL: "http://127.0.0.1:1" };
+    expect((await run(["audit"], { env: both })).stderr).toContain("tidegate start");
+  });
+});
