@@ -112,7 +112,7 @@ export const libraryArrows: readonly Arrow[] = [
 ];
 
 const LIBRARY = "pkg:tidegate*";
-const SPINE = "{settings,data,edge,offenders,control-desk,problem,log,secret,closing,version,printable}.ts";
+const SPINE = "{settings,data,edge,offenders,refusal,control-desk,problem,log,secret,closing,version,printable}.ts";
 
 /** The import arrows of the server. The library is known by its public entry points only, which is what a package's name is. */
 export const serverArrows: readonly Arrow[] = [

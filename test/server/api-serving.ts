@@ -11,6 +11,7 @@ import type { Data } from "../../packages/tidegate-server/src/data.js";
 import { listen } from "../../packages/tidegate-server/src/listen/listen.js";
 import { openLog } from "../../packages/tidegate-server/src/observe/open-log.js";
 import { openMeters } from "../../packages/tidegate-server/src/observe/open-meters.js";
+import { recentDecisions } from "../../packages/tidegate-server/src/observe/recent-decisions.js";
 import { keepPolicy } from "../../packages/tidegate-server/src/policy/keep-policy.js";
 import { Secret } from "../../packages/tidegate-server/src/secret.js";
 
@@ -72,6 +73,7 @@ export async function startAdmin(
     demoText: policy,
   });
   const control = options.openDesk?.(data);
+  const recent = recentDecisions(gate);
   const registry = new Registry();
   const meters = openMeters({ gate, registry, offenders: 5 });
   const server = { isReady: true, notReady: [], isDraining: false };
@@ -89,6 +91,7 @@ export async function startAdmin(
       setLimits: async (id, limits) => void (await setLimits(id, limits)),
     },
     ...(control && { desk: control.desk }),
+    refusal: async (id) => recent.find(id),
     registry,
     log,
     status: () => ({

@@ -9,6 +9,7 @@ import { run } from "../../packages/tidegate-server/src/cli/run.js";
 import { parsePolicy } from "../../packages/tidegate-server/src/config/parse-policy.js";
 import { openCustomers } from "../../packages/tidegate-server/src/customers/open-customers.js";
 import { openEmbeddedData } from "../../packages/tidegate-server/src/data/embedded-data.js";
+import { recentDecisions } from "../../packages/tidegate-server/src/observe/recent-decisions.js";
 import { keepPolicy, type PolicyKeeper } from "../../packages/tidegate-server/src/policy/keep-policy.js";
 import { Secret } from "../../packages/tidegate-server/src/secret.js";
 import { listeningLog } from "./customers-support.js";
@@ -94,6 +95,7 @@ export async function adminRig(options: { token?: string } = {}): Promise<AdminR
     demoText: firstPolicy,
   });
   const customers = await openCustomers({ gate, data, log });
+  const recent = recentDecisions(gate);
   const api = adminApi({
     settings: {
       admin: { hosts: [], ...(options.token !== undefined && { token: new Secret(options.token) }) },
@@ -102,6 +104,7 @@ export async function adminRig(options: { token?: string } = {}): Promise<AdminR
     data,
     keeper,
     customers,
+    refusal: async (id) => recent.find(id),
     registry: new Registry(),
     log,
     status: () => ({

@@ -250,7 +250,9 @@ export function controlContract({ open, again, isShared }: ControlContractOption
     it("have one holder at a time, who may hold on, and a larger number for each new one", async () => {
       const data = await open();
       const other = isShared ? await again(data) : data;
+      expect(await other.leases.holder("front")).toBeUndefined();
       const first = (await data.leases.take("front", "a", 60_000)) as number;
+      expect(await other.leases.holder("front")).toBe("a");
       expect(await other.leases.take("front", "b", 60_000)).toBeUndefined();
       expect(await data.leases.take("front", "a", 60_000)).toBe(first);
       expect(await other.leases.take("cdn", "b", 60_000)).toBeGreaterThan(first);

@@ -13,8 +13,10 @@ import type { ControlDesk } from "./control-desk.js";
 import type { Core } from "./core.js";
 import { openCustomers } from "./customers/open-customers.js";
 import { openEdge } from "./edges/open-edge.js";
+import { readEdge } from "./edges/read-edge.js";
 import { listen } from "./listen/listen.js";
 import type { Log } from "./log.js";
+import type { Refusal } from "./refusal.js";
 import type { FrontState, Fronts } from "./server.js";
 import type { EdgeSettings, Settings } from "./settings.js";
 
@@ -27,6 +29,8 @@ export interface BackOptions {
   readonly status: () => Promise<ServerStatus>;
   readonly state: (most: number) => Promise<FrontState>;
   readonly fronts: Fronts | undefined;
+  /** Undefined where nothing meets traffic. */
+  readonly refusal?: (id: string) => Promise<Refusal | undefined>;
   /** False: looks at the edges as others report them. */
   readonly keepsEdges: boolean;
   readonly log: Log;
@@ -36,7 +40,7 @@ export interface BackOptions {
 
 /** What people ask, and what goes on without traffic: the admin API, the edges, the customers of a primary database. */
 export async function openBack(options: BackOptions): Promise<string | undefined> {
-  const { settings, core, fronts, log, registry, closing } = options;
+  const { settings, core, fronts, refusal, log, registry, closing } = options;
   const { gate, data, keeper } = core;
   const { source } = settings.customers;
   const customers = await openCustomers({ gate, data, log, ...(source && { source }) });
@@ -63,6 +67,7 @@ export async function openBack(options: BackOptions): Promise<string | undefined
     status,
     busiest: async (most) => (await options.state(most)).busiest,
     validate: core.parse,
+    ...(refusal && { refusal }),
     ...(metricsText && { metricsText }),
   });
   const { hosts } = settings.admin;
@@ -86,7 +91,12 @@ async function openEdges(options: BackOptions): Promise<ControlDesk> {
   for (const { edge } of edges) closing.add(`edge ${edge.name}`, () => edge.close());
   const loop = openEdgeLoop({
     edges,
-    elsewhere: named.map(([edge, own]) => ({ edge, kind: own.kind, maxEntries: roomAt(own) })),
+    elsewhere: named.map(([edge, own]) => ({
+      edge,
+      kind: own.kind,
+      maxEntries: roomAt(own),
+      open: keepsEdges ? undefined : readEdge(edge, own),
+    })),
     settings: settings.control,
     trustedProxies: settings.trustedProxies,
     isSafelisted: safelistTest(core),

@@ -1,4 +1,5 @@
 import type { Subject } from "tidegate";
+import type { ClearedKey } from "./data.js";
 import type { EdgeMode } from "./edge.js";
 import type { Offender } from "./offenders.js";
 
@@ -12,6 +13,8 @@ export interface ControlDesk {
   offenders(): Promise<Offender[]>;
   /** Offenders of this client: by its address, whatever the rule. */
   find(subject: Partial<Subject>): Promise<Offender[]>;
+  /** Under which of its keys, or of blocks it is in, this client was cleared by hand and goes to no edge. */
+  clears(subject: Partial<Subject>): Promise<ClearedKey[]>;
   /** Takes this client off every edge, and keeps it off for the hold-off; answers whom. */
   clear(subject: Partial<Subject>, by: { who: string }): Promise<Offender[]>;
 }
@@ -55,6 +58,8 @@ export interface SyncReport {
   readonly put: readonly { readonly key: string; readonly until: number; readonly rule: string }[];
   readonly remove: readonly string[];
   readonly isDryRun: boolean;
+  /** The process that keeps this edge, where it is out of this one's reach: that one sets it right at its next look. */
+  readonly keeper?: string;
   /** What went wrong, if something did. */
   readonly problem?: string;
 }

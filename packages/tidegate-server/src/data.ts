@@ -129,4 +129,6 @@ export interface Leases {
    */
   take(name: string, holder: string, forMs: number): Promise<number | undefined>;
   giveUp(name: string, holder: string): Promise<void>;
+  /** Who has it now; undefined: nobody. */
+  holder(name: string): Promise<string | undefined>;
 }

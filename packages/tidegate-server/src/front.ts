@@ -8,8 +8,10 @@ import { startDemoApp } from "./demo/demo-app.js";
 import { listen } from "./listen/listen.js";
 import type { Log } from "./log.js";
 import { openDecisionLog } from "./observe/decision-log.js";
+import { recentDecisions } from "./observe/recent-decisions.js";
 import type { Offenders } from "./offenders.js";
 import { openProxy } from "./proxy/open-proxy.js";
+import type { Refusal } from "./refusal.js";
 import type { Settings } from "./settings.js";
 
 /** What meets traffic: the proxy and the decision service. Each worker has one. */
@@ -19,6 +21,8 @@ export interface Front {
   notReady(): readonly string[];
   /** Ends a decision of this process's that waits for it. */
   readonly finish: Finish;
+  /** A decision of this process's that refused, as long as it is remembered. */
+  refusal(id: string): Refusal | undefined;
 }
 
 export interface FrontOptions {
@@ -40,12 +44,15 @@ export async function openFront(options: FrontOptions): Promise<Front> {
   const offenders = openLoggedOffenders(options);
   const control = openControl({ settings, gate, store: counts.store, offenders, log, registry });
   closing.add("control", () => control.close());
+  const recent = recentDecisions(gate);
+  closing.add("recent decisions", () => recent.close());
   const decide = await openDecide(options, control.track);
   const proxy = await openPerimeter(options, control.track);
   return {
     urls: { ...(proxy && { proxy: proxy.url }), ...(decide && { decide: decide.url }) },
     notReady: () => proxy?.notReady() ?? [],
     finish: decide?.finish ?? (async () => false),
+    refusal: recent.find,
   };
 }
 

@@ -9,6 +9,7 @@ import { type Front, openFront } from "./front.js";
 import type { Log } from "./log.js";
 import { logDecisions } from "./observe/log-decisions.js";
 import { openMeters } from "./observe/open-meters.js";
+import type { Refusal } from "./refusal.js";
 import { version } from "./version.js";
 
 export interface ServerOptions {
@@ -32,6 +33,8 @@ export interface Fronts {
   readonly count: number;
   readonly urls: Pick<Urls, "proxy" | "decide">;
   state(most: number): Promise<FrontState>;
+  /** A decision that refused, as long as the one that made it remembers. */
+  refusal(id: string): Promise<Refusal | undefined>;
   /** Everybody's metrics and the given own ones, as one text. */
   metricsText(own: Registry): Promise<string>;
 }
@@ -60,6 +63,8 @@ export interface Server {
   state(most: number): Promise<FrontState>;
   /** Ends a decision of this process's that waits for it. */
   readonly finish: Finish;
+  /** A decision that refused, as long as it is remembered here. */
+  refusal(id: string): Promise<Refusal | undefined>;
   /** Tells whoever asks that it ends, lets what is under way end, and closes everything. */
   close(): Promise<void>;
 }
@@ -105,6 +110,8 @@ async function open(loaded: Loaded, options: ServerOptions, closing: Closing): P
     busiest: gate.busiest(most),
   });
   const state = (most: number): Promise<FrontState> => fronts?.state(most) ?? ownState(most);
+  const refusal = async (id: string): Promise<Refusal | undefined> =>
+    fronts === undefined ? front?.refusal(id) : fronts.refusal(id);
   const status = async (): Promise<ServerStatus> => {
     const { notReady, metrics } = await state(0);
     return {
@@ -123,7 +130,18 @@ async function open(loaded: Loaded, options: ServerOptions, closing: Closing): P
   const admin =
     role === "front"
       ? undefined
-      : await openBack({ settings, core, status, state, fronts, keepsEdges, log, registry, closing });
+      : await openBack({
+          settings,
+          core,
+          status,
+          state,
+          fronts,
+          ...((role === "whole" || fronts !== undefined) && { refusal }),
+          keepsEdges,
+          log,
+          registry,
+          closing,
+        });
   if (role !== "back")
     front = await openFront({
       settings,
@@ -139,6 +157,7 @@ async function open(loaded: Loaded, options: ServerOptions, closing: Closing): P
     registry,
     reload: (who) => keeper.reload(who),
     state,
+    refusal,
     finish: front?.finish ?? (async () => false),
     close() {
       isDraining = true;

@@ -14,7 +14,7 @@ import { whoActs } from "./who.js";
 export interface AdminOptions
   extends Pick<
     AdminParts,
-    "gate" | "data" | "keeper" | "customers" | "desk" | "registry" | "log" | "status"
+    "gate" | "data" | "keeper" | "customers" | "desk" | "refusal" | "registry" | "log" | "status"
   > {
   readonly settings: Pick<Settings, "admin">;
   /** Default the gate's own; with workers, of all together. */

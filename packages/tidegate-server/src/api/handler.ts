@@ -6,6 +6,7 @@ import type { CustomersStatus } from "../customers/customer-book.js";
 import type { Data, PolicyVersion } from "../data.js";
 import type { Log } from "../log.js";
 import type { PolicyStatus } from "../policy/policy-status.js";
+import type { Refusal } from "../refusal.js";
 import type { Status } from "./types.js";
 
 /** What handlers work on. */
@@ -16,6 +17,8 @@ export interface AdminParts {
   readonly customers: Customers;
   /** Undefined: there are no edges. */
   readonly desk?: ControlDesk;
+  /** A decision that refused, as long as it is remembered. Undefined: nothing here meets traffic. */
+  readonly refusal?: (id: string) => Promise<Refusal | undefined>;
   readonly registry: Registry;
   readonly log: Log;
   readonly status: () => ReportedStatus | Promise<ReportedStatus>;

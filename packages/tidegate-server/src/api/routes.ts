@@ -3,6 +3,7 @@ import { audit } from "./handlers/audit.js";
 import { busiest } from "./handlers/busiest.js";
 import { clear } from "./handlers/clear.js";
 import { customer } from "./handlers/customer.js";
+import { decision } from "./handlers/decision.js";
 import { edges } from "./handlers/edges.js";
 import { explain } from "./handlers/explain.js";
 import { health } from "./handlers/health.js";
@@ -50,6 +51,7 @@ export const routes: readonly Route[] = [
   { method: "GET", path: "/v1/customers/:id", handle: customer },
   { method: "PUT", path: "/v1/customers/:id/tier", handle: putCustomerTier },
   { method: "PUT", path: "/v1/customers/:id/limits", handle: putCustomerLimits },
+  { method: "GET", path: "/v1/decisions/:id", handle: decision },
   { method: "POST", path: "/v1/explain", handle: explain },
   { method: "POST", path: "/v1/clear", handle: clear },
   { method: "GET", path: "/v1/busiest", handle: busiest },

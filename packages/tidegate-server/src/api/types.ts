@@ -2,9 +2,10 @@ import type { BusyKey, Cleared, Explanation, GateMetrics, ListEntry, ListName } 
 import type { ConfigProblem } from "../config/config-file-error.js";
 import type { EdgeStatus, SyncReport } from "../control-desk.js";
 import type { CustomersStatus } from "../customers/customer-book.js";
-import type { AuditEntry, PolicyVersion } from "../data.js";
+import type { AuditEntry, ClearedKey, PolicyVersion } from "../data.js";
 import type { OffenderFacts } from "../offenders.js";
 import type { PolicyStatus } from "../policy/policy-status.js";
+import type { Refusal } from "../refusal.js";
 
 /** What the server knows of itself. */
 export interface Status {
@@ -103,6 +104,15 @@ export interface CustomerAnswer {
 export interface ExplainAnswer extends Explanation {
   /** Only with edges: where this client is held there. Null: it can not be told now. */
   readonly offenders?: readonly HeldClient[] | null;
+  /** Only with edges: whoever cleared this client by hand, and until when it goes to no edge. Null: it can not be told now. */
+  readonly cleared?: readonly ClearedKey[] | null;
+}
+
+/** GET /v1/decisions/:id. Times that never come are null. */
+export interface DecisionAnswer {
+  readonly decision: Refusal;
+  /** What the same request would get now, as far as its facts are remembered. Null: it can not be told now. */
+  readonly now: ExplainAnswer | null;
 }
 
 /** POST /v1/clear */

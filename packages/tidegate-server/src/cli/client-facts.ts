@@ -20,15 +20,20 @@ function clientFacts(text: string): Facts {
   if (named !== null) return { [named[1] as "customer" | "user" | "account"]: named[2] as string };
   const address = text.replace(/^\[(.*)\]$/, "$1");
   if (isIP(address) !== 0) return { ip: address };
-  if (/^(?=.*\d)[0-9a-z]{1,11}-[0-9a-z]{1,11}$/.test(text))
+  if (isDecisionId(text))
     throw usageError(
-      `${text} looks like a decision's id, and decisions can not be looked up by id yet.`,
-      "Give the client instead: an address, customer:<id>, user:<id> or account:<name>.",
+      `${text} looks like a decision's id, which is no client.`,
+      `\`tidegate why ${text}\` tells of it. Here give an address, customer:<id>, user:<id> or account:<name>.`,
     );
   throw usageError(
     `${JSON.stringify(text.slice(0, 100))} is no client.`,
     "Give an address, customer:<id>, user:<id> or account:<name>.",
   );
+}
+
+/** By its looks: no client is written so. Some ids have no digit, and then look like a name. */
+export function isDecisionId(text: string): boolean {
+  return /^(?=.*\d)[0-9a-z]{1,11}-[0-9a-z]{1,11}$/.test(text);
 }
 
 /** Flags for the rest of a request. */

@@ -1,6 +1,7 @@
 import type { ListEntry } from "tidegate";
 import type { EdgesAnswer, ExplainAnswer, HeldClient } from "../api/types.js";
 import type { EdgeStatus } from "../control-desk.js";
+import type { ClearedKey } from "../data.js";
 import { printable } from "../printable.js";
 import type { Cli } from "./cli.js";
 import { table } from "./table.js";
@@ -23,8 +24,9 @@ export function heldTable(offenders: readonly HeldClient[]): string {
   );
 }
 
-/** Tells where a client is held at the edges, and which of those do not refuse it now, by whose word. */
-export async function tellHeld(cli: Cli, { offenders }: ExplainAnswer): Promise<void> {
+/** Tells where a client is held at the edges, which of those do not refuse it now, and who cleared it, by whose word. */
+export async function tellHeld(cli: Cli, { offenders, cleared }: ExplainAnswer): Promise<void> {
+  for (const words of clearedWords(cleared ?? [])) cli.print(words);
   if (offenders === null) cli.note("Whether it is held at an edge can not be told now.");
   if (offenders == null || offenders.length === 0) return;
   cli.print(`\n${heldTable(offenders)}`);
@@ -32,6 +34,16 @@ export async function tellHeld(cli: Cli, { offenders }: ExplainAnswer): Promise<
   const { edges } = (await cli.admin().get("/v1/edges")) as EdgesAnswer;
   for (const status of edges.filter(({ edge }) => named.has(edge)))
     for (const words of modeWords(status)) cli.print(printable(`${status.edge} ${words}`));
+}
+
+/** One clear is of several keys. */
+function clearedWords(cleared: readonly ClearedKey[]): Set<string> {
+  return new Set(
+    cleared.map(
+      ({ who, at, until }) =>
+        `Cleared by ${printable(who)} ${relative(at)}: until that wears off, ${relative(until)}, it goes to no edge.`,
+    ),
+  );
 }
 
 function modeWords({ mode, setBy, stopped }: EdgeStatus): string[] {
@@ -50,7 +62,8 @@ export function listedText({ listed, reason }: ExplainAnswer): string | undefine
   return listed && `${printable(listed.address)} is on the ${printable(reason)}${byWhom(listed)}.`;
 }
 
-function byWhom({ who, why, until }: ListEntry): string {
+/** `, put there by ann (scraper), ends in 6 h`, as far as it is known. */
+export function byWhom({ who, why, until }: ListEntry): string {
   const put = who === undefined ? "" : `, put there by ${printable(who)}`;
   const reason = why === undefined ? "" : ` (${printable(why)})`;
   return `${put}${reason}${until == null ? "" : `, ends ${relative(until)}`}`;

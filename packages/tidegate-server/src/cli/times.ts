@@ -34,7 +34,8 @@ export function withIsoTimes(value: unknown): unknown {
   );
 }
 
-function iso(ms: number): string | number {
+/** `2026-01-31T12:00:00.000Z`, or the number if it is no time. */
+export function iso(ms: number): string | number {
   const date = new Date(ms);
   return Number.isNaN(date.getTime()) ? ms : date.toISOString();
 }

@@ -1,38 +1,78 @@
-import type { ExplainAnswer } from "../api/types.js";
+import type { DecisionAnswer, ExplainAnswer } from "../api/types.js";
 import { printable } from "../printable.js";
-import { examples, type Flags, type Verbs } from "./cli.js";
-import { type RequestFlags, requestFacts, withRequestOptions } from "./client-facts.js";
-import { exit } from "./exit.js";
+import { type Cli, examples, type Flags, type Verbs } from "./cli.js";
+import { isDecisionId, type RequestFlags, requestFacts, withRequestOptions } from "./client-facts.js";
+import { type ExitCode, exit, usageError } from "./exit.js";
 import { listedText, tellHeld } from "./held-text.js";
+import { refusalText } from "./refusal-text.js";
+import { segment } from "./server-client.js";
 import { table } from "./table.js";
 
 export const addWhy: Verbs = (program, act) => {
   withRequestOptions(
     program
       .command("why")
-      .summary("say whether a client would pass now, and why")
+      .summary("say why a request was refused, or whether a client would pass now")
       .description(
-        "Says in words what would be decided for this client now, rule by rule, free of charge, and where it is held at the edges. Ends with 1 when it would be refused. Decisions can not be looked up by their id yet.",
+        "Says in words what would be decided for this client now, rule by rule, free of charge, and where it is held at the edges. Of a refused request (its answer has the decision's id, in the body and as Tidegate-Decision) also when it was, who sent it and what decided. Ends with 1 when it would be refused now.",
       )
-      .argument("<client>", "an address, customer:<id>, user:<id> or account:<name>"),
+      .argument(
+        "<client-or-id>",
+        "an address, customer:<id>, user:<id>, account:<name>, or the id of a decision that refused",
+      ),
   )
-    .addHelpText("after", examples("tidegate why 203.0.113.7 --path /search", "tidegate why customer:42"))
+    .option("--decision", "it is a decision's id, whatever it looks like")
+    .addHelpText(
+      "after",
+      examples(
+        "tidegate why 203.0.113.7 --path /search",
+        "tidegate why customer:42",
+        "tidegate why 15v9k2m0x3q-1a",
+      ),
+    )
     .action(
-      act(async (cli, flags: RequestFlags & Flags, client: string) => {
-        const subject = requestFacts(client, flags);
-        const explained = (await cli.admin().send("POST", "/v1/explain", { subject })) as ExplainAnswer;
-        if (cli.isJson) cli.printJson(explained);
-        else {
-          cli.print(cli.paint(explained.allowed ? "green" : "red", printable(explained.words)));
-          const listed = listedText(explained);
-          if (listed !== undefined) cli.print(listed);
-          if (explained.rules.length > 0) cli.print(`\n${rulesTable(explained)}`);
-          await tellHeld(cli, explained);
-        }
-        return explained.allowed ? exit.ok : exit.no;
-      }),
+      act(async (cli, flags: RequestFlags & Flags & { decision?: boolean }, given: string) =>
+        flags.decision === true || isDecisionId(given)
+          ? whyRefused(cli, given, flags)
+          : whyClient(cli, given, flags),
+      ),
     );
 };
+
+async function whyClient(cli: Cli, client: string, flags: RequestFlags): Promise<ExitCode> {
+  const subject = requestFacts(client, flags);
+  const explained = (await cli.admin().send("POST", "/v1/explain", { subject })) as ExplainAnswer;
+  if (cli.isJson) cli.printJson(explained);
+  else await tellExplained(cli, explained);
+  return explained.allowed ? exit.ok : exit.no;
+}
+
+async function whyRefused(cli: Cli, id: string, flags: RequestFlags): Promise<ExitCode> {
+  if (Object.keys(requestFacts(undefined, flags)).length > 0)
+    throw usageError(
+      "A decision was about a request of its own.",
+      "Give its id alone; or the client, with the request you mean.",
+    );
+  const answer = (await cli.admin().get(`/v1/decisions/${segment(id)}`)) as DecisionAnswer;
+  if (cli.isJson) cli.printJson(answer);
+  else {
+    cli.print(refusalText(answer));
+    if (answer.now === null) cli.note("What would be decided now can not be told.");
+    else {
+      cli.print("\nNow:");
+      await tellExplained(cli, answer.now);
+    }
+  }
+  return answer.now?.allowed === true ? exit.ok : exit.no;
+}
+
+async function tellExplained(cli: Cli, explained: ExplainAnswer): Promise<void> {
+  cli.print(cli.paint(explained.allowed ? "green" : "red", printable(explained.words)));
+  const listed = listedText(explained);
+  if (listed !== undefined) cli.print(listed);
+  if (explained.rules.length > 0) cli.print(`\n${rulesTable(explained)}`);
+  await tellHeld(cli, explained);
+}
 
 function rulesTable({ rules }: ExplainAnswer): string {
   return table(

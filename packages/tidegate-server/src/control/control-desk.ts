@@ -2,18 +2,19 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock, Subject } from "tidegate";
 import { canonicalBlock } from "tidegate/http";
 import type { ControlDesk, EdgeStatus, SyncReport } from "../control-desk.js";
-import type { SetMode } from "../data.js";
+import type { ClearedKey, SetMode } from "../data.js";
 import { isAddressKey, isEdgeKey } from "../edge.js";
 import type { Offender } from "../offenders.js";
 import { overlapTest } from "./address-overlap.js";
 import type { LoopData } from "./edge-facts.js";
 import type { EdgeKeeper } from "./edge-keeper.js";
+import { leaseOf } from "./edge-lease.js";
 import { readReport } from "./status-reporter.js";
 
 export interface DeskOptions {
   readonly keepers: readonly EdgeKeeper[];
   /** Edges that are kept by other processes only. */
-  readonly elsewhere: readonly Pick<EdgeStatus, "edge" | "kind" | "maxEntries">[];
+  readonly elsewhere: readonly EdgeElsewhere[];
   readonly data: LoopData;
   readonly holdOffMs: number;
   /** Every key this client may stand under: its address, its block, its fingerprints. */
@@ -23,13 +24,21 @@ export interface DeskOptions {
   readonly clock: Clock;
 }
 
+export interface EdgeElsewhere extends Pick<EdgeStatus, "edge" | "kind" | "maxEntries"> {
+  /** Undefined: it can not even be read from here. */
+  readonly dryRun?: () => Promise<SyncReport>;
+}
+
 /** Nobody waits longer for the edges; they are told all the same. */
 const patienceMs = 3_000;
+
+const unreadable = "this process does not reach the edge: ask a server that keeps it";
+const forsaken = "nobody keeps this edge now: a server that has it in its file sets it right once it runs";
 
 /** In any process: what it does not keep itself it knows from whoever does. */
 export function controlDesk(options: DeskOptions): ControlDesk {
   const { keepers, elsewhere, data, holdOffMs, keysOf, forget, clock } = options;
-  const { offenders, edgeBook } = data;
+  const { offenders, edgeBook, leases } = data;
 
   async function edges(): Promise<EdgeStatus[]> {
     const [modes, reports] = await Promise.all([edgeBook.modes(), edgeBook.reports()]);
@@ -46,6 +55,12 @@ export function controlDesk(options: DeskOptions): ControlDesk {
   async function find(subject: Partial<Subject>): Promise<Offender[]> {
     const isThis = offenderTest(subject, new Set(keysOf(subject)));
     return (await offenders.now()).filter(isThis);
+  }
+
+  async function clears(subject: Partial<Subject>): Promise<ClearedKey[]> {
+    const isThis = keyTestOf(subject, new Set(keysOf(subject)));
+    const now = clock();
+    return (await edgeBook.clears()).filter(({ key, until }) => until > now && isThis(key));
   }
 
   /** Until the edges this process keeps have been told, if that does not take too long. */
@@ -66,6 +81,13 @@ export function controlDesk(options: DeskOptions): ControlDesk {
     return { ...plan, problem: `${who} keeps this edge, and sets it right at its next look` };
   }
 
+  async function syncElsewhere({ edge, dryRun }: EdgeElsewhere, isDryRun: boolean): Promise<SyncReport> {
+    if (isDryRun && dryRun !== undefined) return dryRun();
+    const keeper = isDryRun ? undefined : await leases.holder(leaseOf(edge));
+    const rest = keeper === undefined ? { problem: isDryRun ? unreadable : forsaken } : { keeper };
+    return { edge, put: [], remove: [], isDryRun, ...rest };
+  }
+
   return {
     edges,
     async setMode(edge, mode, by) {
@@ -79,11 +101,14 @@ export function controlDesk(options: DeskOptions): ControlDesk {
       const others = elsewhere.filter((each) => edge === undefined || each.edge === edge);
       const away = others.filter((each) => !asked.some((keeper) => keeper.edge.name === each.edge));
       if (edge !== undefined && asked.length + away.length === 0) return undefined;
-      const reports = await Promise.all(asked.map((keeper) => syncOne(keeper, isDryRun)));
-      return [...reports, ...away.map(({ edge: name }) => outOfReach(name, isDryRun))];
+      return Promise.all([
+        ...asked.map((keeper) => syncOne(keeper, isDryRun)),
+        ...away.map((each) => syncElsewhere(each, isDryRun)),
+      ]);
     },
     offenders: () => offenders.now(),
     find,
+    clears,
     async clear(subject, { who }) {
       const found = await find(subject);
       const keys = [...new Set([...found.map(({ key }) => key), ...keysOf(subject)])].filter(isEdgeKey);
@@ -100,10 +125,14 @@ export function controlDesk(options: DeskOptions): ControlDesk {
 
 /** Of this client: by a key of its own, by its address, or by a block it is in. */
 function offenderTest(subject: Partial<Subject>, keys: ReadonlySet<string>): (offender: Offender) => boolean {
+  const isThis = keyTestOf(subject, keys);
+  return ({ key, about }) => isThis(key) || (about.ip !== undefined && isThis(about.ip));
+}
+
+function keyTestOf(subject: Partial<Subject>, keys: ReadonlySet<string>): (key: string) => boolean {
   const address = subject.ip === undefined ? undefined : canonicalBlock(subject.ip);
   const isAddress = address === undefined || address.endsWith("/0") ? () => false : overlapTest([address]);
-  return ({ key, about }) =>
-    keys.has(key) || (isAddressKey(key) && isAddress(key)) || (about.ip !== undefined && isAddress(about.ip));
+  return (key) => keys.has(key) || (isAddressKey(key) && isAddress(key));
 }
 
 function reported(written: unknown): EdgeStatus | undefined {
@@ -123,14 +152,4 @@ function withMode(status: EdgeStatus, set: SetMode | undefined): EdgeStatus {
   if (set === undefined) return { ...rest, mode: "on" };
   const { mode, who, why, at } = set;
   return { ...rest, mode, setBy: { who, at, ...(why !== undefined && { why }) } };
-}
-
-function outOfReach(edge: string, isDryRun: boolean): SyncReport {
-  return {
-    edge,
-    put: [],
-    remove: [],
-    isDryRun,
-    problem: "this process does not reach the edge; whoever keeps it sets it right at its next look",
-  };
 }

@@ -8,7 +8,7 @@ import { openApplyTimes } from "./apply-times.js";
 import { bounded } from "./bounded.js";
 import { openCaution } from "./caution.js";
 import { type EdgeFacts, keysAskedFor, type LoopData, readEdgeFacts } from "./edge-facts.js";
-import { openEdgeLease } from "./edge-lease.js";
+import { leaseOf, openEdgeLease } from "./edge-lease.js";
 import type { EdgeMeters } from "./edge-meters.js";
 import { modeUnder } from "./edge-stop.js";
 import { openEdgeView } from "./edge-view.js";
@@ -58,7 +58,7 @@ export function openEdgeKeeper(options: EdgeKeeperOptions): EdgeKeeper {
   const { name, abilities } = edge;
   const { leaseMs, renewMs, retryMs } = terms;
   const { offenders, leases } = data;
-  const lease = openEdgeLease({ leases, name: `edge/${name}`, holder, leaseMs, renewMs, retryMs });
+  const lease = openEdgeLease({ leases, name: leaseOf(name), holder, leaseMs, renewMs, retryMs });
   const knows = keyTest(abilities);
   const view = openEdgeView(abilities);
   const caution = openCaution({ edge: name, guard: settings.guard, offenders, onIncomplete, log });

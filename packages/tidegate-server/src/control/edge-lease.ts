@@ -23,6 +23,11 @@ export interface EdgeLeaseOptions {
   readonly retryMs: number;
 }
 
+/** Under which name the right to write to an edge is taken. */
+export function leaseOf(edge: string): string {
+  return `edge/${edge}`;
+}
+
 export function openEdgeLease(options: EdgeLeaseOptions): EdgeLease {
   const { leases, name, holder, leaseMs, renewMs, retryMs } = options;
   let fence: number | undefined;

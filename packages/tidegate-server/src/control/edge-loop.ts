@@ -6,7 +6,8 @@ import type { Log } from "../log.js";
 import type { ControlSettings } from "../settings.js";
 import { overlapTest } from "./address-overlap.js";
 import { openAdoption } from "./adoption.js";
-import { controlDesk, type DeskOptions } from "./control-desk.js";
+import { controlDesk, type DeskOptions, type EdgeElsewhere } from "./control-desk.js";
+import { dryRun } from "./dry-run.js";
 import type { LoopData } from "./edge-facts.js";
 import { type EdgeKeeper, openEdgeKeeper } from "./edge-keeper.js";
 import { edgeMeters } from "./edge-meters.js";
@@ -26,7 +27,10 @@ export interface EdgeLoopOptions extends Pick<DeskOptions, "keysOf" | "forget"> 
   /** None: this process keeps no edge, and knows of them what others report. */
   readonly edges: readonly OpenEdge[];
   /** Edges there are beside those, kept by other processes. */
-  readonly elsewhere?: DeskOptions["elsewhere"];
+  readonly elsewhere?: readonly (Omit<EdgeElsewhere, "dryRun"> & {
+    /** Opens it to be read. */
+    readonly open?: (() => Promise<Edge>) | undefined;
+  })[];
   readonly settings: Pick<ControlSettings, "everyMs" | "holdOffMs" | "spare" | "guard">;
   readonly trustedProxies: readonly string[];
   /** Of an address or block: whether the safelist has it, or some of it. */
@@ -86,8 +90,14 @@ export function openEdgeLoop(options: EdgeLoopOptions): EdgeLoop {
   }
 
   const stops = [data.offenders.watch(wake), data.edgeBook.watch(wake)];
-  const { keysOf, forget, elsewhere = [] } = options;
-  const { holdOffMs } = settings;
+  const { keysOf, forget } = options;
+  const { holdOffMs, everyMs } = settings;
+  const { readMs } = terms;
+  const elsewhere = (options.elsewhere ?? []).map(({ open, ...each }): EdgeElsewhere => {
+    if (open === undefined) return each;
+    const facts = { name: each.edge, open, data, isSpared, everyMs, readMs, clock };
+    return { ...each, dryRun: () => dryRun(facts) };
+  });
   return {
     desk: controlDesk({ keepers, elsewhere, data, holdOffMs, keysOf, forget, clock }),
     wake,

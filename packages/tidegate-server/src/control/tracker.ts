@@ -36,6 +36,8 @@ export interface TrackerOptions {
   readonly clock?: () => number;
 }
 
+/** Nobody waits for it, so the store may take its time. */
+const deadlineMs = 2_000;
 /** Clients that come within so long go to the store in one call. */
 const gatherMs = 4;
 
@@ -50,6 +52,7 @@ export function openTracker(options: TrackerOptions): Tracker {
     store,
     directory: memoryDirectory(),
     onStoreFailure: "allow",
+    deadlineMs,
     ...(identity && { identity }),
     rules: [
       { name: trackedRules.standard, by: "standard", limits: [standard.limit], hold, ...only },

@@ -1,4 +1,5 @@
 import type { MetricObjectWithValues, MetricValue } from "prom-client";
+import type { Refusal } from "../refusal.js";
 import type { FrontState } from "../server.js";
 
 /** What may be asked, in either direction, and what is answered. */
@@ -9,13 +10,16 @@ export interface Answers {
   finish: boolean;
   /** Of a worker: how it is. Undefined of one that does not say. */
   state: FrontState | undefined;
+  /** Of a worker: a decision of its own that refused, as long as it remembers. */
+  refusal: Refusal | undefined;
 }
 
 export type Question =
   | { readonly kind: "metrics" }
   | { readonly kind: "finish"; readonly id: string; readonly status?: number }
   /** `most`: of the busiest clients. */
-  | { readonly kind: "state"; readonly most: number };
+  | { readonly kind: "state"; readonly most: number }
+  | { readonly kind: "refusal"; readonly id: string };
 
 export interface Asked {
   readonly number: number;

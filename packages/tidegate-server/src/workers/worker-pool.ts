@@ -100,6 +100,10 @@ export async function startWorkers(options: WorkerPoolOptions): Promise<WorkerPo
       const asked = [...ready.values()].map((talk) => talk.ask({ kind: "state", most }, undefined));
       return stateOfAll(await Promise.all(asked), count, most);
     },
+    async refusal(id) {
+      const asked = [...ready.values()].map((talk) => talk.ask({ kind: "refusal", id }, undefined));
+      return (await Promise.all(asked)).find((refusal) => refusal !== undefined);
+    },
     async metricsText(own: Registry) {
       const theirs = [...ready.values()].map((talk) => talk.ask({ kind: "metrics" }, []));
       const all = await Promise.all([own.getMetricsAsJSON(), ...theirs]);

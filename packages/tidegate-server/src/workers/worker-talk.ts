@@ -27,7 +27,7 @@ export function workerTalk(): WorkerTalk {
   };
 }
 
-function answerTo(question: Question, { registry, finish, state }: Server): Promise<unknown> {
+function answerTo(question: Question, { registry, finish, state, refusal }: Server): Promise<unknown> {
   switch (question.kind) {
     case "metrics":
       return registry.getMetricsAsJSON();
@@ -35,6 +35,8 @@ function answerTo(question: Question, { registry, finish, state }: Server): Prom
       return state(question.most);
     case "finish":
       return finish(question.id, question.status);
+    case "refusal":
+      return refusal(question.id);
   }
 }
 

@@ -17,10 +17,11 @@ export const syncEdges: Handler<EdgeSyncAnswer> = async (parts, ask) => {
       who,
       what: "edge.sync",
       ...(name !== "" && { target: name }),
-      after: reports.map(({ edge, put, remove, problem }) => ({
+      after: reports.map(({ edge, put, remove, keeper, problem }) => ({
         edge,
         put: put.length,
         remove: remove.length,
+        ...(keeper !== undefined && { keeper }),
         ...(problem !== undefined && { problem }),
       })),
     });

@@ -22,5 +22,9 @@ export function memoryLeases(now: () => number = Date.now): Leases {
     async giveUp(name, holder) {
       if (held.get(name)?.holder === holder) held.delete(name);
     },
+    async holder(name) {
+      const lease = held.get(name);
+      return lease !== undefined && lease.until > now() ? lease.holder : undefined;
+    },
   };
 }

@@ -29,3 +29,9 @@ local held = redis.call('GET', KEYS[1])
 if held and string.match(held, '^%d+ (.*)$') == ARGV[1] then redis.call('DEL', KEYS[1]) end
 return 1
 `);
+
+/** KEYS: the lease. Replies its holder, or nil when nobody has it. */
+export const holderScript = scriptOf(`
+local held = redis.call('GET', KEYS[1])
+return held and string.match(held, '^%d+ (.*)$')
+`);

@@ -1,7 +1,7 @@
 import type { Leases } from "../../data.js";
 import type { Run } from "./commands.js";
 import type { ControlKeys } from "./control-keys.js";
-import { giveUpScript, takeScript } from "./lease-scripts.js";
+import { giveUpScript, holderScript, takeScript } from "./lease-scripts.js";
 
 /** A lease ends by Redis's own clock, whatever becomes of its holder. */
 export function redisLeases({ run, keys }: { readonly run: Run; readonly keys: ControlKeys }): Leases {
@@ -13,6 +13,10 @@ export function redisLeases({ run, keys }: { readonly run: Run; readonly keys: C
     },
     async giveUp(name, holder) {
       await run(giveUpScript, [keys.lease(name)], [holder]);
+    },
+    async holder(name) {
+      const holder = await run(holderScript, [keys.lease(name)], []);
+      return typeof holder === "string" ? holder : undefined;
     },
   };
 }

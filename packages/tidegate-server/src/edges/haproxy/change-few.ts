@@ -1,5 +1,6 @@
-import { forget, type MapPlace } from "./change-map.js";
+import type { MapPlace } from "./change-map.js";
 import { isOurs, type MapLine } from "./read-map.js";
+import { refused } from "./runtime-api.js";
 
 export interface FewChanges {
   readonly remove: readonly string[];
@@ -12,24 +13,31 @@ export interface FewChanges {
  * seen: those are for `changeMap`. Answers keys of others, which stay as they are.
  */
 export async function changeFew(place: MapPlace, { remove, put }: FewChanges): Promise<Set<string>> {
-  const { api, path } = place;
+  const { api, edge, path } = place;
+  const keys = [...new Set([...remove, ...put.keys()])];
+  const answers = await api.askAll(keys.map((key) => `get map ${path} ${key}`));
+  const found = new Map(keys.map((key, i) => [key, lineIn(answers[i] ?? "", key)]));
   const foreign = new Set<string>();
+  const commands: string[] = [];
   for (const key of remove) {
-    const found = await find(place, key);
-    if (found && isOurs(found)) await forget(key, place);
+    const line = found.get(key);
+    if (line && isOurs(line) && !put.has(key)) commands.push(`del map ${path} ${key}`);
   }
   for (const [key, end] of put) {
-    const found = await find(place, key);
-    if (found === undefined) await api.tell(`add map ${path} ${key} ${end}`);
-    else if (!isOurs(found)) foreign.add(key);
-    else if (found.value !== String(end)) await api.tell(`set map ${path} ${key} ${end}`);
+    const line = found.get(key);
+    if (line === undefined) commands.push(`add map ${path} ${key} ${end}`);
+    else if (!isOurs(line)) foreign.add(key);
+    else if (line.value !== String(end)) commands.push(`set map ${path} ${key} ${end}`);
   }
+  const said = await api.askAll(commands);
+  // Somebody may have been quicker to delete.
+  const wrong = said.findIndex((answer) => !/^(?:Key not found\.)?\s*$/.test(answer));
+  if (wrong >= 0) throw refused(edge, commands[wrong] as string, said[wrong] as string);
   return foreign;
 }
 
 /** The line of this very key. HAProxy finds the smallest block that holds an address: the address itself before all others. */
-async function find({ api, path }: MapPlace, key: string): Promise<MapLine | undefined> {
-  const answer = await api.ask(`get map ${path} ${key}`);
+function lineIn(answer: string, key: string): MapLine | undefined {
   const [, found, value] = / key="(.*?)", value="(.*)", type="/.exec(answer) ?? [];
   return found === key && value !== undefined ? { key, value } : undefined;
 }

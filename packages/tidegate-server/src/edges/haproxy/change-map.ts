@@ -47,7 +47,7 @@ async function replaceMap({ api, edge, path, content, wished }: ChangeMapOptions
   await addLines(api, `@${version} ${path}`, [...foreign, ...[...wished].map(lineOf)]);
 
   const commit = `commit map @${version} ${path}`;
-  const [last, answer] = await api.askBoth(`show map ${path}`, commit);
+  const [last = "", answer = ""] = await api.askAll([`show map ${path}`, commit]);
   if (answer !== "") throw refused(edge, commit, answer);
   await catchUp(sortLines(parseLines(last, edge, path)).foreign);
 

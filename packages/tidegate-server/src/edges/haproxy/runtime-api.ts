@@ -5,8 +5,8 @@ import { EdgeError } from "../../edge.js";
 export interface RuntimeApi {
   /** The answer without its end. With lines, they are the command's payload. */
   ask(command: string, lines?: readonly string[]): Promise<string>;
-  /** Both at once, with nobody else's command between them if it can be helped. */
-  askBoth(first: string, second: string): Promise<readonly [string, string]>;
+  /** All at once, with nobody else's command between them if it can be helped: a few, of 16 kB together at most. */
+  askAll(commands: readonly string[]): Promise<string[]>;
   /** For commands that answer only when something went wrong. */
   tell(command: string, lines?: readonly string[]): Promise<void>;
   close(): void;
@@ -51,7 +51,7 @@ export async function openRuntimeApi(
     if (tail === prompt && (awaited === 1 || promptsIn(pieces) === awaited)) wake();
   });
 
-  const api: RuntimeApi = { ask, askBoth, tell, close };
+  const api: RuntimeApi = { ask, askAll, tell, close };
   try {
     await ask("prompt");
   } catch (error) {
@@ -68,10 +68,9 @@ export async function openRuntimeApi(
     return answer.replace(/^(?:\+ )+/, "");
   }
 
-  async function askBoth(first: string, second: string): Promise<readonly [string, string]> {
-    for (const command of [first, second]) mustBeOne(command);
-    const [one = "", other = ""] = await exchange(`${first}; ${second}`, 2);
-    return [one, other];
+  async function askAll(commands: readonly string[]): Promise<string[]> {
+    for (const command of commands) mustBeOne(command);
+    return commands.length === 0 ? [] : exchange(commands.join("; "), commands.length);
   }
 
   async function exchange(text: string, answers: number): Promise<string[]> {

@@ -34,7 +34,7 @@ export function varnishEdge(options: Omit<VarnishEdgeSettings, "kind"> & { reado
   }
 
   /** Forgets what it trusts if the table was lost, or somebody else wrote since. */
-  async function look(signal: AbortSignal): Promise<EdgeMode | undefined> {
+  async function look(signal: AbortSignal): Promise<{ mode: EdgeMode | undefined; isLost: boolean }> {
     const [marker, writer, mode] = await Promise.all(
       (["marker", "writer", "mode"] as const).map((each) => orders.get(each, signal)),
     );
@@ -45,7 +45,7 @@ export function varnishEdge(options: Omit<VarnishEdgeSettings, "kind"> & { reado
       await orders.set("marker", fresh, signal);
       epoch = fresh;
     } else epoch = marker;
-    return edgeModes.find((each) => each === mode);
+    return { mode: edgeModes.find((each) => each === mode), isLost: marker === undefined };
   }
 
   /** Answers how many of them are somebody else's, and how many were not as trusted. */
@@ -77,6 +77,16 @@ export function varnishEdge(options: Omit<VarnishEdgeSettings, "kind"> & { reado
     return seen.foreign + (await probe([...others, ...doubtful], signal)).foreign;
   }
 
+  /** The marker is gone, and most likely all with it: then a few tell for all. */
+  async function probeLost(asked: readonly string[], signal: AbortSignal): Promise<number> {
+    const step = Math.max(1, Math.floor(asked.length / sampleSize));
+    const sample = new Set(asked.filter((_, i) => i % step === 0));
+    const { foreign } = await probe(sample, signal);
+    if (foreign === 0 && trusted.size === 0) return 0;
+    const others = asked.filter((key) => !sample.has(key));
+    return foreign + (await probe(others, signal)).foreign;
+  }
+
   async function beWriter(signal: AbortSignal): Promise<void> {
     if (isWriter) return;
     await orders.set("writer", self, signal);
@@ -86,15 +96,15 @@ export function varnishEdge(options: Omit<VarnishEdgeSettings, "kind"> & { reado
 
   return {
     name,
-    abilities: { takes, maxEntries, maxBatch: 2_000, isListable: false, delayMs: 0 },
+    abilities: { takes, maxEntries, maxBatch: 500, isListable: false, delayMs: 0 },
 
     async current(asked, signal): Promise<EdgeState> {
       signal.throwIfAborted();
-      const mode = await look(signal);
+      const { mode, isLost } = await look(signal);
       const now = Date.now();
       for (const [key, until] of trusted) if (until <= now) trusted.delete(key);
       const answerable = [...new Set(asked)].filter(takes);
-      const foreign = await probeAll(answerable, signal);
+      const foreign = await (isLost ? probeLost : probeAll)(answerable, signal);
       const entries = new Map<string, number>();
       for (const key of answerable) {
         const until = trusted.get(key);

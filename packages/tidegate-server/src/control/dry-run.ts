@@ -1,0 +1,66 @@
+import type { Clock } from "tidegate";
+import type { SyncReport } from "../control-desk.js";
+import type { Edge } from "../edge.js";
+import { bounded } from "./bounded.js";
+import { keysAskedFor, type LoopData, readEdgeFacts } from "./edge-facts.js";
+import { planFor } from "./plan.js";
+import { readReport } from "./status-reporter.js";
+import { keyTest, wantedAt } from "./wanted.js";
+
+export interface DryRunOptions {
+  readonly name: string;
+  /** Opened to be read, and closed again. */
+  readonly open: () => Promise<Edge>;
+  readonly data: Pick<LoopData, "offenders" | "edgeBook">;
+  readonly isSpared: (address: string) => boolean;
+  readonly everyMs: number;
+  readonly readMs: number;
+  readonly clock: Clock;
+}
+
+/** What would have to change now at an edge that another process keeps. Changes nothing, and takes no lease. */
+export async function dryRun(options: DryRunOptions): Promise<SyncReport> {
+  const { name } = options;
+  let edge: Edge | undefined;
+  try {
+    edge = await options.open();
+    return { edge: name, isDryRun: true, ...(await planAt(edge, options)) };
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error);
+    return { edge: name, isDryRun: true, put: [], remove: [], problem };
+  } finally {
+    await edge?.close().catch(() => {});
+  }
+}
+
+async function planAt(edge: Edge, options: DryRunOptions): Promise<Pick<SyncReport, "put" | "remove">> {
+  const { name, data, isSpared, everyMs, readMs, clock } = options;
+  const { abilities } = edge;
+  const read = (asked: Iterable<string>): ReturnType<Edge["current"]> =>
+    bounded(readMs, `${name}: reading`, (signal) => edge.current([...asked], signal));
+  const now = clock();
+  const [facts, reports] = await Promise.all([readEdgeFacts(data, name, now), data.edgeBook.reports()]);
+  const { offenders, cleared } = facts;
+  // What an edge takes it may only know once it was reached.
+  if (!abilities.isListable) await read([]);
+  const knows = keyTest(abilities);
+  const { entries: current, foreign } = await read(keysAskedFor(facts, [], knows));
+  const quarantined = new Set(readReport(reports.get(name))?.quarantined.map(({ key }) => key));
+  const { maxEntries, delayMs } = abilities;
+  const { entries: wanted } = wantedAt({
+    edge: name,
+    knows,
+    maxEntries,
+    foreign,
+    offenders,
+    cleared,
+    quarantined,
+    isSpared,
+    now,
+  });
+  const { put, remove } = planFor({ wanted, current, cleared, now, soonMs: 2 * everyMs + delayMs });
+  return {
+    put: put.map(({ key, until, rule }) => ({ key, until, rule })),
+    remove: remove.filter((key) => !quarantined.has(key)),
+  };
+}
