@@ -6,7 +6,7 @@ import { freePort } from "./redis-server.mjs";
 
 const MAPS = ["digests.map", "addresses.map", "mode.map"];
 
-/** One thread, connections kept, nothing logged. Without an app it answers everybody itself. */
+/** One thread, connections kept, nothing logged. Without an app it answers everybody itself; with one, probes that our rules let pass. */
 const configOf = ({ socket, ports, rules, app }) => `global
   stats socket ${socket} mode 600 level admin
   maxconn 4000
@@ -24,7 +24,8 @@ ${rules}
 ${
   app === undefined
     ? '  http-request return status 200 content-type text/plain string "hello~"'
-    : `  default_backend app
+    : `  http-request return status 200 content-type text/plain string "hello~" if { req.hdr(x-probe) -m found }
+  default_backend app
 backend app
   option forwardfor
   http-reuse always

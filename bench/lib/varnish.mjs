@@ -5,7 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { cpuMicros, listens, ownFolder, runTool, startFront } from "./edge-front.mjs";
 import { freePort } from "./redis-server.mjs";
 
-/** With an app nothing is cached: each request goes to it. Without one everybody gets the same cached page. */
+/** With an app nothing is cached: each request goes to it, but for probes. Without one everybody gets the same cached page. */
 const mainOf = ({ dir, app }) => `vcl 4.1;
 include "${join(dir, "tidegate.vcl")}";
 backend default { .host = "127.0.0.1"; .port = "${app ?? 9}"; }
@@ -19,7 +19,8 @@ sub vcl_backend_error {
   synthetic("hello~");
   return (deliver);
 }`
-    : "sub vcl_recv { return (pass); }"
+    : `sub vcl_recv { return (pass); }
+sub vcl_pass { if (req.http.X-Probe) { return (synth(200)); } }`
 }
 `;
 

@@ -219,6 +219,21 @@ describe("a client held at an edge", () => {
       .toEqual([]);
   });
 
+  it("that was cleared is told so, by whom and for how long, until that ends", async () => {
+    const { tidegate, hold } = await edgesRig();
+    await hold({ key: "203.0.113.7" });
+    await tidegate("client clear 203.0.113.7");
+    for (const verb of ["client show", "why"]) {
+      const { stdout } = await tidegate(`${verb} 203.0.113.7`);
+      expect(stdout).toMatch(
+        /^Cleared by cli:eva .+: until that wears off, in 10 min, it goes to no edge\.$/m,
+      );
+      expect((await tidegate(`${verb} 203.0.113.8`)).stdout).not.toContain("Cleared");
+    }
+    const [cleared] = JSON.parse((await tidegate("why 203.0.113.7 --json")).stdout).cleared;
+    expect(cleared.until).toMatch(/^\d{4}-\d\d-\d\dT/);
+  });
+
   it("may also be listed: who put it there, why, and when that ends is said", async () => {
     const { tidegate, gate } = await edgesRig();
     await gate.blocklist.add("203.0.113.0/24", { who: "ann", why: "scraper", for: "6h" });

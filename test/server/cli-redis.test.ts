@@ -1,5 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { createClient } from "@redis/client";
@@ -10,6 +12,7 @@ import { openLog } from "../../packages/tidegate-server/src/observe/open-log.js"
 import { startServer } from "../../packages/tidegate-server/src/server.js";
 import { freePort, startRedis } from "../servers/index.js";
 import { tidegate as run } from "./cli-rig.js";
+import { openHaproxyRig } from "./edge-haproxy-rig.js";
 import { configFile, temporaryFolder } from "./running.js";
 
 const policy = `policy:
@@ -18,15 +21,16 @@ const policy = `policy:
 `;
 
 /** A Redis of its own, and a server that may come and go. */
-async function redisRig() {
+async function redisRig(edges = "cdn: { kind: memory }") {
   const redis = await startRedis();
   onTestFinished(() => redis.stop());
   const folder = temporaryFolder();
   const file = configFile(
     folder,
-    `listen: { proxy: false, admin: 0, decide: false }
+    `listen: { proxy: false, admin: 0, decide: 0 }
+decide: { peers: [127.0.0.1] }
 store: { kind: redis, url: "${redis.url}", prefix: shop }
-edges: { cdn: { kind: memory } }
+edges: { ${edges} }
 control: { every: 100ms }
 ${policy}`,
   );
@@ -175,5 +179,90 @@ describe("straight on Redis", () => {
     expect((await run(["audit", "--url", "http://127.0.0.1:1"], { env })).stderr).toContain("tidegate start");
     const both = { ...env, TIDEGATE_URL: "http://127.0.0.1:1" };
     expect((await run(["audit"], { env: both })).stderr).toContain("tidegate start");
+  });
+});
+
+describe("edge sync, straight on Redis", () => {
+  const held = "203.0.113.7";
+  const stray = "a".repeat(64);
+
+  it("as a dry run reads the edge itself, and changes nothing; else it is left to whoever keeps the edge", async () => {
+    const lb = await openHaproxyRig();
+    onTestFinished(() => lb.close());
+    const { serve, straight, keys } = await redisRig(
+      `lb: { kind: haproxy, socket: ${lb.haproxy.socket}, maps: ${lb.haproxy.dir} }`,
+    );
+    const server = await serve();
+    for (let i = 0; i < 5; i++)
+      await fetch(`${server.urls.decide}/v1/decide`, {
+        method: "POST",
+        body: JSON.stringify({ subject: { ip: held } }),
+      });
+    await expect.poll(() => lb.show("addresses"), soon).toEqual([expect.stringContaining(held)]);
+    expect((await straight("edge sync --dry-run")).stdout).toBe("lb: as it should be.\n");
+    await server.close();
+
+    await lb.say(`del map ${lb.paths.addresses} ${held}`);
+    await lb.say(`add map ${lb.paths.digests} ${stray} ${Math.ceil(Date.now() / 1_000) + 600}`);
+    const before = await keys();
+    const dry = await straight("edge sync lb --dry-run");
+    expect(dry).toMatchObject({ code: 0, stderr: "" });
+    expect(dry.stdout).toMatch(
+      new RegExp(
+        `^lb: 1 would be put, 1 would be removed\\.\n  - ${stray}\n  \\+ 203\\.0\\.113\\.7  req/ip, ends in \\d+ (min|s)\n$`,
+      ),
+    );
+    expect(await lb.show("addresses")).toEqual([]);
+    expect(await lb.show("digests")).toHaveLength(1);
+    expect(await keys()).toEqual(before);
+
+    const forsaken = await straight("edge sync lb");
+    expect(forsaken.code).toBe(1);
+    expect(forsaken.stdout).toContain("lb: nobody keeps this edge now");
+
+    await serve();
+    await expect.poll(async () => (await straight("edge sync")).code, soon).toBe(0);
+    const [report] = JSON.parse((await straight("edge sync --json")).stdout);
+    const [status] = JSON.parse((await straight("edge status --json")).stdout);
+    expect(report).toMatchObject({ edge: "lb", isDryRun: false, keeper: status.keeper });
+    expect((await straight("edge sync lb")).stdout).toBe(
+      `lb: ${status.keeper} keeps it, and sets it right at its next look.\n`,
+    );
+    await expect.poll(() => lb.show("addresses"), soon).toEqual([expect.stringContaining(held)]);
+  });
+
+  it("as a dry run of nginx's file wakes no nginx, and writes no file", async () => {
+    const file = join(temporaryFolder(), "held.conf");
+    const text = `198.51.100.1 true;\n${held} "${Math.ceil(Date.now() / 1_000) + 600} soon";\n`;
+    writeFileSync(file, text);
+    const { straight } = await redisRig(`web: { kind: nginx, file: ${file} }`);
+    const { code, stdout } = await straight("edge sync --dry-run");
+    expect([code, stdout]).toEqual([0, `web: 0 would be put, 1 would be removed.\n  - ${held}\n`]);
+    expect(readFileSync(file, "utf8")).toBe(text);
+    expect(existsSync(`${file}.told`)).toBe(false);
+  });
+
+  it("of an edge that can not be read from here, or is out of reach, says so and ends with 1", async () => {
+    const folder = temporaryFolder();
+    const { straight } = await redisRig(
+      `cdn: { kind: memory }, lb: { kind: haproxy, socket: ${folder}/gone.sock, maps: ${folder} }`,
+    );
+    const { code, stdout } = await straight("edge sync --dry-run");
+    expect(code).toBe(1);
+    expect(stdout).toContain("cdn: this process does not reach the edge");
+    expect(stdout).toMatch(/^lb: .*gone\.sock/m);
+  });
+
+  it("without the server's file knows no edge, and says how to name it", async () => {
+    const { redis } = await redisRig();
+    const { stdout } = await run(["edge", "sync", "--redis", redis.url]);
+    expect(stdout).toBe("No edge is configured. Name the server's file with --config.\n");
+  });
+
+  it("decisions are not remembered there, and that is said", async () => {
+    const { straight } = await redisRig();
+    const { code, stderr } = await straight("why mf3k2x9-1a");
+    expect(code).toBe(4);
+    expect(stderr).toContain("Leave --redis out, and ask the server that refused the request");
   });
 });

@@ -27,13 +27,17 @@ function clientFacts(text: string): Facts {
     );
   throw usageError(
     `${JSON.stringify(text.slice(0, 100))} is no client.`,
-    "Give an address, customer:<id>, user:<id> or account:<name>.",
+    `Give an address, customer:<id>, user:<id> or account:<name>.${mayBeDecision(text) ? " `tidegate why --decision` takes it for a decision's id." : ""}`,
   );
 }
 
 /** By its looks: no client is written so. Some ids have no digit, and then look like a name. */
 export function isDecisionId(text: string): boolean {
-  return /^(?=.*\d)[0-9a-z]{1,11}-[0-9a-z]{1,11}$/.test(text);
+  return mayBeDecision(text) && /\d/.test(text);
+}
+
+function mayBeDecision(text: string): boolean {
+  return /^[0-9a-z]{1,11}-[0-9a-z]{1,11}$/.test(text);
 }
 
 /** Flags for the rest of a request. */

@@ -140,6 +140,7 @@ function inShellWords(help: string): string {
   return help
     .replace(/\bGET \/v1\/lists\/(safelist|blocklist)\b/, "`tidegate list show $1`")
     .replace(/\bGET \/v1\/policy\/versions\b|\bThe history\b/, "`tidegate policy history`")
+    .replace("Ask the server that refused", "Leave --redis out, and ask the server that refused")
     .replace("POST /v1/explain", "`tidegate why <client>`")
     .replace('send {"force": true}', "add --force");
 }

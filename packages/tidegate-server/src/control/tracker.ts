@@ -39,7 +39,7 @@ export interface TrackerOptions {
 /** Nobody waits for it, so the store may take its time. */
 const deadlineMs = 2_000;
 /** Clients that come within so long go to the store in one call. */
-const gatherMs = 4;
+const gatherMs = 1;
 
 export function openTracker(options: TrackerOptions): Tracker {
   const { settings, identity, store, offenders, log, registry } = options;

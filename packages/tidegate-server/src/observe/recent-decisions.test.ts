@@ -89,7 +89,7 @@ describe("recent decisions", () => {
 
   it("are forgotten oldest first when they take too much room, but for the last one", async () => {
     const gate = gateOf();
-    const recent = recentDecisions(gate, { mostBytes: 5_000 });
+    const recent = recentDecisions(gate, { mostBytes: 7_000 });
     const ids: string[] = [];
     for (let i = 0; i < 50; i++) ids.push(await refused(gate));
     const kept = ids.filter((id) => recent.find(id) !== undefined);

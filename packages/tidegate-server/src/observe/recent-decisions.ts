@@ -1,9 +1,9 @@
-import type { Gate, GateEvents, Subject, Verdict } from "tidegate";
+import type { Decision, Gate, GateEvents, Subject } from "tidegate";
 import type { Refusal, RefusalFacts } from "../refusal.js";
 
 /** The newest refusals of one gate, by the ids their clients were told. Bounded, oldest out first. */
 export interface RecentDecisions {
-  /** Undefined: it was allowed, is not of this gate, or is no longer remembered. */
+  /** Undefined: it was allowed, is not of this gate, or is no longer remembered. Looks through all of them. */
   find(id: string): Refusal | undefined;
   close(): void;
 }
@@ -15,85 +15,127 @@ export interface RecentDecisionsOptions {
   readonly mostBytes?: number;
 }
 
-const longestFact = 200;
+/** What is there already, and the facts of a request that is soon gone. A flood pays for this, so the rest is done when asked. */
+interface Remembered {
+  readonly at: number;
+  readonly decision: Decision;
+  readonly ip: string;
+  readonly method: string;
+  readonly host: string;
+  readonly path: string;
+  readonly userAgent: string | undefined;
+  readonly user: string | undefined;
+  readonly customer: string | undefined;
+  readonly account: string | undefined;
+  /** Roughly what it keeps in memory. */
+  readonly bytes: number;
+}
 
 export function recentDecisions(
   gate: Pick<Gate, "on">,
   options: RecentDecisionsOptions = {},
 ): RecentDecisions {
   const { most = 10_000, mostBytes = 16 * 1024 * 1024 } = options;
-  const known = new Map<string, Refusal>();
-  // Goes on behind what it gave last: a new one would pass by all that was dropped before, each time.
-  const oldest = known.values();
+  // A ring: a map would cost every refusal more than all else here, for the sake of a question a day.
+  const ring = new Array<Remembered | undefined>(most);
+  let first = 0;
+  let count = 0;
   let bytes = 0;
 
-  function remember({ subject, decision }: GateEvents["refused"]): void {
-    const { id, reason, verdict, verdicts, listed, source, delayedMs } = decision;
-    const refusal: Refusal = {
-      id,
-      at: Date.now(),
-      reason,
-      ...(verdict && { verdict }),
-      verdicts,
-      ...(listed && { listed }),
-      source,
-      delayedMs,
-      about: factsOf(subject, verdicts),
-    };
-    known.set(id, refusal);
-    bytes += bytesOf(refusal);
-    while (known.size > most || (bytes > mostBytes && known.size > 1)) {
-      const first = oldest.next().value as Refusal;
-      known.delete(first.id);
-      bytes -= bytesOf(first);
-    }
+  function dropFirst(): void {
+    bytes -= ring[first]?.bytes ?? 0;
+    ring[first] = undefined;
+    first = (first + 1) % most;
+    count--;
   }
 
-  const stop = gate.on("refused", remember);
+  const stop = gate.on("refused", (event) => {
+    const remembered = rememberedOf(event);
+    if (count === most) dropFirst();
+    ring[(first + count) % most] = remembered;
+    count++;
+    bytes += remembered.bytes;
+    while (bytes > mostBytes && count > 1) dropFirst();
+  });
   return {
-    find: (id) => known.get(id),
+    find(id) {
+      const found = ring.find((each) => each?.decision.id === id);
+      return found && refusalOf(found);
+    },
     close() {
       stop();
-      known.clear();
+      ring.fill(undefined);
     },
   };
 }
 
 /** Of headers only the user agent, of the path nothing behind the `?`: the rest may be secret. */
-function factsOf(subject: Subject, verdicts: readonly Verdict[]): RefusalFacts {
-  const { ip, method, host, path, user, customer } = subject;
-  const query = path.indexOf("?");
-  const userAgent = subject.header("user-agent");
-  const account = countedAccount(subject, verdicts);
-  return {
-    ip: cut(ip),
-    method: cut(method),
-    host: cut(host),
-    path: cut(path, query < 0 ? path.length : query),
-    ...(userAgent !== undefined && { userAgent: cut(userAgent) }),
-    ...(user !== undefined && { user: cut(String(user)) }),
-    ...(customer !== undefined && { customer: cut(String(customer)) }),
-    ...(account !== undefined && { account: cut(account) }),
-  };
+function rememberedOf({ subject, decision }: GateEvents["refused"]): Remembered {
+  const { verdicts } = decision;
+  const ip = cut(subject.ip);
+  const method = cut(subject.method);
+  const host = cut(subject.host);
+  const path = pathOf(subject);
+  const userAgent = cutIf(subject.header("user-agent"));
+  const user = cutIf(subject.user);
+  const customer = cutIf(subject.customer);
+  const account = cutIf(accountOf(subject, decision));
+  const told = method.length + host.length + path.length + (userAgent?.length ?? 0);
+  const named = (user?.length ?? 0) + (customer?.length ?? 0) + (account?.length ?? 0);
+  let bytes = 1_000 + 2 * (told + named);
+  for (const { key } of verdicts) bytes += 250 + key.length;
+  return { at: Date.now(), decision, ip, method, host, path, userAgent, user, customer, account, bytes };
 }
 
-/** What stands for the user name in basic auth is often a key to an API: unless a rule counts by it, it is not looked at further. */
-function countedAccount({ account }: Subject, verdicts: readonly Verdict[]): string | undefined {
-  const name = account?.trim().toLowerCase();
-  if (name === undefined || name === "") return undefined;
-  return verdicts.some(({ key }) => key.includes(name)) ? account : undefined;
+function pathOf({ path }: Subject): string {
+  const end = path.indexOf("?");
+  return cut(path, end < 0 ? path.length : end);
 }
 
-/** A part of a text keeps the whole of it in memory, so it is copied. */
+/** What stands for the user name in basic auth is often a key to an API: unless a rule counts by it, it is not kept. */
+function accountOf({ account }: Subject, { verdicts }: Decision): string | undefined {
+  if (account === undefined || verdicts.length === 0) return undefined;
+  const name = account.trim().toLowerCase();
+  return name !== "" && verdicts.some(({ key }) => key.includes(name)) ? account : undefined;
+}
+
+const longestFact = 200;
+/** A part of a text keeps the whole of it in memory: of longer ones it is copied. */
+const longestWhole = 500;
+
 function cut(text: string, end: number = text.length): string {
   const most = Math.min(end, longestFact);
-  return text.length <= most ? text : Buffer.from(text.slice(0, most), "utf16le").toString("utf16le");
+  if (text.length <= most) return text;
+  const part = text.slice(0, most);
+  return text.length <= longestWhole ? part : Buffer.from(part, "utf16le").toString("utf16le");
 }
 
-/** Roughly what it keeps in memory. */
-function bytesOf({ verdicts, about }: Refusal): number {
-  let sum = 500 + 250 * verdicts.length;
-  for (const { key } of verdicts) sum += key.length;
-  for (const fact of Object.values(about)) sum += 2 * fact.length;
-  return sum;
+function cutIf(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : cut(String(text));
+}
+
+function refusalOf({ at, decision, ...rest }: Remembered): Refusal {
+  const { id, reason, verdict, verdicts, listed, source, delayedMs } = decision;
+  const { ip, method, host, path, userAgent, user, customer, account } = rest;
+  const about: RefusalFacts = {
+    ip,
+    method,
+    host,
+    path,
+    ...(userAgent !== undefined && { userAgent }),
+    ...(user !== undefined && { user }),
+    ...(customer !== undefined && { customer }),
+    ...(account !== undefined && { account }),
+  };
+  return {
+    id,
+    at,
+    reason,
+    ...(verdict && { verdict }),
+    verdicts,
+    ...(listed && { listed }),
+    source,
+    delayedMs,
+    about,
+  };
 }

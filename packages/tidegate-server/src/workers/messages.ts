@@ -10,8 +10,8 @@ export interface Answers {
   finish: boolean;
   /** Of a worker: how it is. Undefined of one that does not say. */
   state: FrontState | undefined;
-  /** Of a worker: a decision of its own that refused, as long as it remembers. */
-  refusal: Refusal | undefined;
+  /** Of a worker: a decision of its own that refused, as long as it remembers. Null, for undefined would not be sent. */
+  refusal: Refusal | null;
 }
 
 export type Question =

@@ -101,8 +101,8 @@ export async function startWorkers(options: WorkerPoolOptions): Promise<WorkerPo
       return stateOfAll(await Promise.all(asked), count, most);
     },
     async refusal(id) {
-      const asked = [...ready.values()].map((talk) => talk.ask({ kind: "refusal", id }, undefined));
-      return (await Promise.all(asked)).find((refusal) => refusal !== undefined);
+      const asked = [...ready.values()].map((talk) => talk.ask({ kind: "refusal", id }, null));
+      return (await Promise.all(asked)).find((refusal) => refusal !== null) ?? undefined;
     },
     async metricsText(own: Registry) {
       const theirs = [...ready.values()].map((talk) => talk.ask({ kind: "metrics" }, []));

@@ -27,7 +27,7 @@ export function workerTalk(): WorkerTalk {
   };
 }
 
-function answerTo(question: Question, { registry, finish, state, refusal }: Server): Promise<unknown> {
+async function answerTo(question: Question, { registry, finish, state, refusal }: Server): Promise<unknown> {
   switch (question.kind) {
     case "metrics":
       return registry.getMetricsAsJSON();
@@ -36,7 +36,7 @@ function answerTo(question: Question, { registry, finish, state, refusal }: Serv
     case "finish":
       return finish(question.id, question.status);
     case "refusal":
-      return refusal(question.id);
+      return (await refusal(question.id)) ?? null;
   }
 }
 
