@@ -22,7 +22,9 @@ export default defineConfig({
     include: ["packages/*/src/**/*.test.ts", "test/**/*.test.ts"],
     // "none" skips starting servers, for tests that need none.
     globalSetup: process.env.TIDEGATE_TEST_SERVERS === "none" ? [] : ["test/servers/global-setup.ts"],
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
+    // Most of the time is spent waiting for servers: two at work keep one core busy.
+    maxWorkers: 2,
+    testTimeout: 40_000,
+    hookTimeout: 60_000,
   },
 });

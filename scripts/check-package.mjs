@@ -16,6 +16,7 @@ async function inspect(folder) {
   try {
     await must("npm", ["pack", "--silent", "--workspace", folder, "--pack-destination", dir]);
     const tarball = join(dir, readdirSync(dir)[0]);
+    if (folder.endsWith("-server")) await mustContain(tarball, "package/dist/dashboard/index.html");
     await Promise.all([
       must("publint", [tarball, "--strict"]),
       must("attw", [tarball, "--profile", "esm-only", "--no-color", "--no-emoji"]),
@@ -23,6 +24,11 @@ async function inspect(folder) {
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }
+}
+
+async function mustContain(tarball, file) {
+  const { output } = await collect("tar", ["-tzf", tarball]);
+  if (!output.split("\n").includes(file)) throw new Stop(`The package lacks ${file}.`);
 }
 
 async function must(command, args) {

@@ -3,7 +3,7 @@ import { main } from "./prepare.mjs";
 import { collect } from "./run.mjs";
 
 await main(async () => {
-  const build = check("build", "tsc", ["-b"]);
+  const build = check("build", "node", ["scripts/build.mjs"]);
   const outcomes = await Promise.all([
     build,
     build.then((ok) => ok && check("packed package", "node", ["scripts/check-package.mjs"])),

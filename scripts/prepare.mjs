@@ -2,7 +2,7 @@
 // No import from node_modules here: it may not exist yet.
 import { createHash } from "node:crypto";
 import { accessSync, constants, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { delimiter, join, relative } from "node:path";
 import { root, run } from "./run.mjs";
 
 /** What the tests run against: a binary, or Varnish's module for digests; and the Debian package that brings it. */
@@ -15,6 +15,7 @@ const servers = {
   haproxy: "haproxy",
   varnishd: "varnish",
   "libvmod_digest.so": "varnish-vmod-digest",
+  chromium: "chromium",
 };
 
 /** A reason to stop that needs no stack trace. */
@@ -44,7 +45,7 @@ export async function installServers() {
   const help = `The tests run against real servers, and these are missing: ${missing.join(", ")}.
 Install them and try again, for example:
   Debian, Ubuntu:  sudo apt-get install ${packages.join(" ")}
-  macOS:           brew install redis memcached nginx caddy postgresql haproxy varnish, and libvmod-digest`;
+  macOS:           brew install redis memcached nginx caddy postgresql haproxy varnish, libvmod-digest and chromium`;
   if (!onPath("apt-get")) throw new Stop(help);
   if (process.getuid?.() !== 0) throw new Stop(`${help}\n(Run as root, \`npm test\` does this by itself.)`);
 
@@ -99,6 +100,29 @@ export async function build() {
   step("building");
   if ((await run("tsc", ["-b"])) !== 0)
     throw new Stop("The build failed; the compiler's messages are above.");
+  await buildDashboard();
+}
+
+/** Into the server's package, unless it was built from the sources as they stand. */
+async function buildDashboard() {
+  const home = join(root, "packages", "dashboard");
+  const target = join(root, "packages", "tidegate-server", "dist", "dashboard");
+  const stamp = join(target, ".built-from");
+  const digest = sourcesDigest(home);
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === digest) return;
+  if ((await run("vite", ["build", "--logLevel", "warn", home])) !== 0)
+    throw new Stop("The dashboard's build failed; its messages are above.");
+  writeFileSync(stamp, digest);
+}
+
+function sourcesDigest(home) {
+  const hash = createHash("sha256").update(lockDigest());
+  const files = readdirSync(home, { recursive: true, withFileTypes: true })
+    .filter((file) => file.isFile() && !file.parentPath.includes("node_modules"))
+    .map((file) => join(file.parentPath, file.name))
+    .sort();
+  for (const file of files) hash.update(`${relative(home, file)}\0`).update(readFileSync(file));
+  return hash.digest("hex");
 }
 
 export function step(what) {

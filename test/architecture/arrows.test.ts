@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { type Arrow, libraryArrows, serverArrows, violations } from "./arrows.js";
+import { type Arrow, dashboardArrows, libraryArrows, serverArrows, violations } from "./arrows.js";
 import { cyclesAmong, graphFrom, importsOf, readSources, type Sources } from "./imports.js";
 
 const packages = fileURLToPath(new URL("../../packages/", import.meta.url));
@@ -11,6 +11,7 @@ const packages = fileURLToPath(new URL("../../packages/", import.meta.url));
 const arrowsOf: Record<string, readonly Arrow[]> = {
   tidegate: libraryArrows,
   "tidegate-server": serverArrows,
+  dashboard: dashboardArrows,
 };
 
 describe.each(foldersIn(packages))("packages/%s", (name) => {
@@ -110,6 +111,23 @@ describe("the table forbids", () => {
     ],
   ])("in the server, %s", (_, file, source) => {
     expect(violations(serverArrows, { [file]: source })).toHaveLength(1);
+  });
+
+  test.each<[what: string, file: string, source: string]>([
+    [
+      "server code in the browser",
+      "types.ts",
+      `export { edgeModes } from "../../tidegate-server/src/api/types.ts";`,
+    ],
+    [
+      "a way past the API's types",
+      "pages/lists.tsx",
+      `import type { Data } from "../../../tidegate-server/src/data.ts";`,
+    ],
+    ["a page that knows another", "pages/lists/lists.tsx", `import { Audit } from "../audit.tsx";`],
+    ["a part that knows a page", "parts/table.tsx", `import { pages } from "../pages/pages.ts";`],
+  ])("in the dashboard, %s", (_, file, source) => {
+    expect(violations(dashboardArrows, { [file]: source })).toHaveLength(1);
   });
 });
 

@@ -112,7 +112,8 @@ export const libraryArrows: readonly Arrow[] = [
 ];
 
 const LIBRARY = "pkg:tidegate*";
-const SPINE = "{settings,data,edge,offenders,refusal,control-desk,problem,log,secret,closing,version,printable}.ts";
+const SPINE =
+  "{settings,data,edge,edge-feed,offenders,refusal,control-desk,problem,log,secret,closing,version,printable}.ts";
 
 /** The import arrows of the server. The library is known by its public entry points only, which is what a package's name is. */
 export const serverArrows: readonly Arrow[] = [
@@ -185,7 +186,7 @@ export const serverArrows: readonly Arrow[] = [
       "node:*",
       "pkg:{hono*,@hono/*,zod,prom-client}",
     ],
-    mayType: ["policy/**", "customers/**"],
+    mayType: ["policy/**", "customers/**", "live/**"],
     because: "a handler asks the gate, the data and the keeper it was handed",
   },
   {
@@ -197,6 +198,11 @@ export const serverArrows: readonly Arrow[] = [
     from: "control/**",
     may: [SPINE, "control/**", LIBRARY, "node:*", "pkg:prom-client"],
     because: "control knows who is held; edges are handed in",
+  },
+  {
+    from: "live/**",
+    may: [SPINE, "own/**", LIBRARY, "node:*"],
+    because: "who watches changes nothing, and what he watches is handed in",
   },
   {
     from: "demo/**",
@@ -213,6 +219,44 @@ export const serverArrows: readonly Arrow[] = [
     from: "cli/**",
     may: ["**", "node:*", "pkg:*"],
     because: "the command starts the server, and otherwise speaks to its API",
+  },
+];
+
+const PAGE_SPINE = "*.{ts,tsx}";
+const PAGE_LIBRARIES = "pkg:{preact,preact/hooks,@preact/signals}";
+
+/** The import arrows of the dashboard. It speaks to the server by its API, and knows what is answered by type. */
+export const dashboardArrows: readonly Arrow[] = [
+  {
+    from: "types.ts",
+    may: [],
+    mayType: ["../../tidegate-server/src/api/types.ts"],
+    because: "of the server only what its API answers is known, and only as types",
+  },
+  {
+    from: "{main,shell}.tsx",
+    may: [PAGE_SPINE, "{live,pages,parts}/**", "pkg:*.css", PAGE_LIBRARIES],
+    because: "the frame knows the pages",
+  },
+  {
+    from: PAGE_SPINE,
+    may: [PAGE_SPINE, "!{main,shell}.tsx", PAGE_LIBRARIES],
+    because: "the spine is what every page stands on",
+  },
+  {
+    from: "live/**",
+    may: [PAGE_SPINE, "!{main,shell}.tsx", "own/**", PAGE_LIBRARIES],
+    because: "what is known of the server is the same on every page",
+  },
+  {
+    from: "parts/**",
+    may: [PAGE_SPINE, "!{main,shell}.tsx", "live/**", "own/**", PAGE_LIBRARIES, "pkg:uplot*"],
+    because: "a part stands on any page",
+  },
+  {
+    from: "pages/**",
+    may: [PAGE_SPINE, "!{main,shell}.tsx", "live/**", "parts/**", "own/**", PAGE_LIBRARIES],
+    because: "a page is made of parts, and knows no other page",
   },
 ];
 
@@ -239,14 +283,14 @@ function isAllowed(arrow: Arrow, { file, target, isType }: Import): boolean {
   return allowed;
 }
 
-/** Files end in `.ts`, built-ins begin with `node:`; the rest are packages. */
+/** Files end in `.ts` or `.tsx`, built-ins begin with `node:`; the rest are packages. */
 function tagged(target: string): string {
-  return target.endsWith(".ts") || target.startsWith("node:") ? target : `pkg:${target}`;
+  return /\.tsx?$/.test(target) || target.startsWith("node:") ? target : `pkg:${target}`;
 }
 
-/** `*` stays within a folder, `**` does not; neither leaves `src/` nor stands for a package or built-in. */
+/** `*` stays within a folder, `**` does not; neither leaves `src/`, which only a path that begins with `../` does, nor stands for a package or built-in. */
 function matches(glob: string, path: string): boolean {
-  if (path.startsWith("../")) return false;
+  if (path.startsWith("../") !== glob.startsWith("../")) return false;
   if (path.includes(":") && !glob.includes(":")) return false;
   const pattern = glob
     .replace(/[.+^$()|[\]\\]/g, "\\$&")

@@ -178,7 +178,7 @@ describe("offenders", () => {
     expect(await of("203.0.113.9")).toEqual([]);
   });
 
-  it.each(["most=0", "most=1001", "sort=key", "ip="])("?%s is refused", async (query) => {
+  it.each(["most=0", "most=1001", "sort=key", "ip=", "key=abc"])("?%s is refused", async (query) => {
     const { ask } = await startEdgesAdmin();
     expect((await ask("GET", `/v1/offenders?${query}`)).status).toBe(400);
   });
@@ -209,9 +209,39 @@ describe("a client that is held at an edge", () => {
         score: 4,
         leaked: 12,
         edges: ["lb"],
+        standing: [{ edge: "lb", state: "held" }],
         about: { ip: "203.0.113.7", userAgent: "sqlmap" },
       },
     ]);
+    expect(json.refusedAt).toEqual([{ edge: "lb", rule: "edge/standard", key: digest, until: now + 60_000 }]);
+  });
+
+  it("is found, and cleared, by the digest it stands under", async () => {
+    const { ask, hold, tables, data } = await startEdgesAdmin();
+    await hold({ key: digest, about: { ip: "203.0.113.7" } });
+    await hold({ key: "203.0.113.7" });
+    const found = await ask("GET", `/v1/offenders?key=${digest.toUpperCase()}`);
+    expect(found.json.offenders).toMatchObject([{ key: digest }]);
+    const { status, json } = await ask("POST", "/v1/clear", { key: digest }, as("ann"));
+    expect(status).toBe(200);
+    expect(json).toMatchObject({
+      cleared: [],
+      unknown: [],
+      edges: [{ key: digest, standing: [{ state: "hold-off" }, { state: "hold-off" }] }],
+      holdOffUntil: expect.any(Number),
+    });
+    expect([...(tables.cdn?.items.keys() ?? [])]).toEqual(["203.0.113.7"]);
+    expect((await data.audit.list())[0]).toMatchObject({ what: "client.clear", target: digest });
+  });
+
+  it.each([
+    [{}, "body.subject"],
+    [{ key: "abc" }, "body.key"],
+    [{ key: "a".repeat(64), subject: { ip: "203.0.113.7" } }, "body.subject"],
+  ])("%j names nobody to clear", async (body, path) => {
+    const { ask } = await startEdgesAdmin();
+    const { status, json } = await ask("POST", "/v1/clear", body);
+    expect([status, json.code, json.path]).toEqual([400, "TG_REQUEST", path]);
   });
 
   it("is explained as far as can be told when the edges can not be asked about", async () => {

@@ -54,6 +54,11 @@ export async function startAdmin(
   options: Partial<Pick<AdminOptions, "customers" | "validate">> & {
     token?: string;
     policy?: string;
+    trustedProxies?: readonly string[];
+    /** Of tokens and sessions. */
+    clock?: () => number;
+    /** Default embedded data of its own. It is closed in the end. */
+    openData?: () => Promise<Data>;
     /** Opens what the edges are asked and told by. */
     openDesk?: (data: Data) => { readonly desk: ControlDesk; close(): Promise<void> };
   } = {},
@@ -61,7 +66,8 @@ export async function startAdmin(
   const lines: Record<string, unknown>[] = [];
   const log = openLog({ level: "info" }, { write: (line) => void lines.push(JSON.parse(line)) });
   const folder = await mkdtemp(join(tmpdir(), "tidegate-api-"));
-  const data = await openEmbeddedData(folder);
+  const { clock, openData = () => openEmbeddedData(folder, { ...(clock && { clock }) }) } = options;
+  const data = await openData();
   const { policy = firstPolicy } = options;
   const gate = createGate({ ...parsePolicy(policy), directory: data.directory, onWarning: () => {} });
   const keeper = await keepPolicy({
@@ -81,6 +87,7 @@ export async function startAdmin(
   const api = adminApi({
     settings: {
       admin: { hosts: [], ...(options.token !== undefined && { token: new Secret(options.token) }) },
+      trustedProxies: options.trustedProxies ?? [],
     },
     gate,
     data,
@@ -104,6 +111,7 @@ export async function startAdmin(
       policy: keeper.status(),
     }),
     ...(options.validate && { validate: options.validate }),
+    ...(clock && { clock }),
   });
   const listener = await listen({
     name: "admin",

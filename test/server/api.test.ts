@@ -84,7 +84,15 @@ describe("every answer", () => {
   });
 
   it("to an unknown path is 404, to a wrong method 405 with those there are", async () => {
-    for (const path of ["/", "/v1", "/v1/nowhere", "/v1/lists/x/y/z", "/V1/status", "/v1/status/"])
+    for (const path of [
+      "/v1",
+      "/assets",
+      "/assets/nothing.js",
+      "/v1/nowhere",
+      "/v1/lists/x/y/z",
+      "/V1/status",
+      "/v1/status/",
+    ])
       expect(await ask("GET", path)).toMatchObject({ status: 404, json: { code: "TG_NOT_FOUND" } });
     for (const { path } of routes) {
       const { status, headers, json } = await ask("PATCH", path);
@@ -376,6 +384,7 @@ describe("customers", () => {
       id: "acme",
       tier: null,
       limits: null,
+      before: { tier: "pro" },
     });
     expect((await ask("GET", "/v1/audit?most=4")).json.entries).toMatchObject([
       { what: "customer.tier", target: "acme", before: "pro", after: null },
@@ -478,11 +487,11 @@ describe("clients", () => {
 });
 
 describe("a token", () => {
-  it("is asked for everywhere but at health and readiness", async () => {
+  it("is asked for everywhere but at health, readiness and login", async () => {
     const { ask } = await another({ token: "s3cret" });
     for (const { method, path, isOpen } of routes) {
       const { status, headers, json } = await ask(method, path);
-      if (isOpen) expect(status).toBe(200);
+      if (isOpen) expect(status).toBe(path === "/v1/login" ? 400 : 200);
       else {
         expect([path, status, json.code]).toEqual([path, 401, "TG_ADMIN_TOKEN"]);
         expect(headers.get("www-authenticate")).toBe("Bearer");

@@ -1,7 +1,9 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { EdgeError } from "../../packages/tidegate-server/src/edge.js";
 import { startFastlyFake } from "../servers/fastly-fake/index.js";
+import { freePort } from "../servers/index.js";
 import { adminRig, type RunOptions, tidegate as run } from "./cli-rig.js";
 import { startEdgesAdmin } from "./edges-admin.js";
 import { temporaryFolder } from "./running.js";
@@ -30,12 +32,13 @@ describe("edge status", () => {
     expect(stdout).toMatch(/^lb +memory +on +in step +1\/100 .* test:1$/m);
   });
 
-  it("ends with 1 when an edge is out of reach, behind, looked at by nobody or has an alarm, and says why", async () => {
+  it("ends with 1 when an edge is out of reach, behind, kept by nobody or has an alarm, and says why", async () => {
     const { tidegate, desk } = await edgesRig({ names: ["cdn"] });
     const usual = {
       edge: "cdn",
       kind: "memory",
       mode: "on",
+      applied: true,
       maxEntries: 9,
       quarantined: [],
       evicted: 0,
@@ -44,12 +47,24 @@ describe("edge status", () => {
     } as const;
     desk.edges = async () => [{ ...usual, state: "behind", pending: 3 }];
     expect((await tidegate("edge status")).code).toBe(1);
-    desk.edges = async () => [{ ...usual, state: "in step", readAt: Date.now() - 3_600_000 }];
+    desk.edges = async () => [{ ...usual, state: "nobody keeps it", readAt: Date.now() - 11_000 }];
     const forsaken = await tidegate("edge status");
     expect(forsaken.code).toBe(1);
-    expect(forsaken.stdout).toMatch(/^cdn +memory +on +nobody looks +/m);
+    expect(forsaken.stdout).toMatch(/^cdn +memory +on +nobody keeps it +/m);
     desk.edges = async () => [usual];
-    expect((await tidegate("edge status")).stdout).toMatch(/^cdn +memory +on +out of reach +\?\/9 +- /m);
+    expect((await tidegate("edge status")).stdout).toMatch(/^cdn +memory +on +not read yet +\?\/9 +- /m);
+    for (const [code, words] of [
+      ["TG_EDGE_UNREACHED", "out of reach"],
+      ["TG_EDGE_SETUP", "set up wrongly"],
+      ["TG_EDGE_DENIED", "denied"],
+    ] as const) {
+      desk.edges = async () => [{ ...usual, problem: { at: Date.now(), message: "no", code } }];
+      const failed = await tidegate("edge status");
+      expect([failed.code, failed.stdout]).toEqual([
+        1,
+        expect.stringMatching(new RegExp(`^cdn .*${words}`, "m")),
+      ]);
+    }
     desk.edges = async () => [
       {
         ...usual,
@@ -60,17 +75,21 @@ describe("edge status", () => {
         problem: { at: Date.now() - 10_000, message: "refused" },
         evicted: 2,
         unknowable: 1,
+        foreign: 1,
         quarantined: [{ key: digest, why: "no" }],
       },
     ];
     const { code, stdout } = await tidegate("edge status");
     expect(code).toBe(1);
     expect(stdout).toContain("cdn: set by ann (attack) 2 min ago\n");
-    expect(stdout).toContain("cdn: stopped in shadow: 9 new entries in a minute\n");
+    expect(stdout).toContain("cdn: new entries are withheld: 9 new entries in a minute\n");
     expect(stdout).toContain("cdn: alarm: 80 % full\n");
     expect(stdout).toContain("cdn: alarm: evil\\u001b[31m\n");
     expect(stdout).toContain("cdn: last failed 10 s ago: refused\n");
     expect(stdout).toContain(`cdn: does not take ${digest}: no\n`);
+    expect(stdout).toContain("cdn: no room for 2 held clients\n");
+    expect(stdout).toContain("cdn: can not know 1 held client\n");
+    expect(stdout).toContain("cdn: 1 entry of others, left alone\n");
     const asJson = await tidegate("edge status --json");
     expect(asJson.code).toBe(1);
     expect(JSON.parse(asJson.stdout)[0].setBy.at).toMatch(/^\d{4}-\d\d-\d\dT/);
@@ -102,12 +121,47 @@ describe("edge on, off and shadow", () => {
     expect(tables.cdn?.items.has("203.0.113.7")).toBe(true);
   });
 
+  it("say so, and end with 1, where the edge could not be told", async () => {
+    let isGone = false;
+    const { tidegate, tables } = await edgesRig({
+      names: ["front"],
+      edge: (edge) => ({
+        ...edge,
+        current: (asked, signal) => {
+          if (isGone) throw new EdgeError("TG_EDGE_UNREACHED", "front", "the socket is gone.", "See.", true);
+          return edge.current(asked, signal);
+        },
+        setMode: (mode, signal) => {
+          if (isGone) throw new EdgeError("TG_EDGE_UNREACHED", "front", "the socket is gone.", "See.", true);
+          return edge.setMode(mode, signal);
+        },
+      }),
+    });
+    await expect.poll(() => tables.front?.mode, soon).toBe("on");
+    isGone = true;
+    const off = await tidegate("edge off front");
+    expect(off).toMatchObject({
+      code: 1,
+      stdout:
+        "front will be off as soon as it is reached; until then it still refuses who is held (last failure: the socket is gone. See.).\n",
+    });
+    const asJson = await tidegate("edge off front --json");
+    expect(asJson.code).toBe(1);
+    expect(JSON.parse(asJson.stdout)).toMatchObject({ mode: "off", applied: false, standsAt: "on" });
+    isGone = false;
+    await expect.poll(async () => (await tidegate("edge off front")).code, soon).toBe(0);
+    expect(tables.front?.mode).toBe("off");
+  });
+
   it("of an edge there is none of name those there are", async () => {
     const { tidegate } = await edgesRig();
     const { code, stderr } = await tidegate("edge off nginx");
     expect(code).toBe(4);
     expect(stderr).toContain("There are cdn, lb.");
     expect((await tidegate(["edge", "off", ".."])).code).toBe(2);
+    const sync = await tidegate("edge sync nginx");
+    expect(sync.stderr).toContain('There is no edge "nginx".');
+    expect(sync.stderr).toContain("There are cdn, lb.");
   });
 });
 
@@ -141,6 +195,31 @@ describe("edge sync", () => {
     ];
     expect(await tidegate("edge sync cdn")).toMatchObject({ code: 1, stdout: "cdn: is gone\n" });
   });
+
+  it("says the edge's name once, whatever failed there", async () => {
+    const { tidegate } = await edgesRig({
+      names: ["cdn"],
+      edge: (edge) => ({
+        ...edge,
+        current: () => Promise.reject(new EdgeError("TG_EDGE_UNREACHED", "cdn", "is gone.", "Look.", true)),
+      }),
+    });
+    for (const line of ["edge sync", "edge sync --dry-run"])
+      expect(await tidegate(line)).toMatchObject({ code: 1, stdout: "cdn: is gone. Look.\n" });
+  });
+
+  it("as a dry run says who keeps the edge, if another process does", async () => {
+    const { tidegate, desk } = await edgesRig({ names: ["cdn"] });
+    desk.sync = async ({ isDryRun }) => [{ edge: "cdn", isDryRun, put: [], remove: [], keeper: "host:7" }];
+    expect((await tidegate("edge sync --dry-run")).stdout).toBe("cdn: as it should be. host:7 keeps it.\n");
+    desk.sync = async ({ isDryRun }) => [
+      { edge: "cdn", isDryRun, put: [], remove: [], keeper: "host:7", problem: "can not be read here" },
+    ];
+    expect(await tidegate("edge sync --dry-run")).toMatchObject({
+      code: 1,
+      stdout: "cdn: can not be read here. host:7 keeps it.\n",
+    });
+  });
 });
 
 describe("a client held at an edge", () => {
@@ -157,15 +236,66 @@ describe("a client held at an edge", () => {
     await hold({ key: digest, rule: "edge/standard", edges: ["lb"], score: 3.456, leaked: 12, about });
     for (const verb of ["client show", "why"]) {
       const { stdout } = await tidegate(`${verb} 203.0.113.7`);
-      expect(stdout).toMatch(/^HELD AT +BY RULE +KEY +SINCE +ENDS +TIMES OVER +LEAKED +LAST SEEN AS$/m);
+      expect(stdout).toMatch(/^AT THE EDGES +BY RULE +KEY +SINCE +ENDS +TIMES OVER +LEAKED +LAST SEEN AS$/m);
       expect(stdout).toMatch(
-        /^lb +edge\/standard +aaaaaaaaaaaa… .* in 10 min +3\.46 +12 +POST example\.com\/login "sqlmap\\u001b\[2J"$/m,
+        /^lb: held +edge\/standard +aaaaaaaaaaaa… .* in 10 min +3\.46 +12 +POST example\.com\/login "sqlmap\\u001b\[2J"$/m,
       );
     }
     const [held] = JSON.parse((await tidegate("why 203.0.113.7 --json")).stdout).offenders;
     expect(held.until).toMatch(/^\d{4}-\d\d-\d\dT/);
     expect(held.since).toMatch(/^\d{4}-\d\d-\d\dT/);
-    expect((await tidegate("client show 203.0.113.9")).stdout).not.toContain("HELD AT");
+    expect((await tidegate("client show 203.0.113.9")).stdout).not.toContain("AT THE EDGES");
+  });
+
+  it("that the server itself would let pass is refused all the same, and why says so", async () => {
+    const { tidegate, hold } = await edgesRig({ names: ["front"] });
+    await hold({ key: "203.0.113.7", rule: "edge/standard", until: Date.now() + 57_000 });
+    const why = await tidegate("why 203.0.113.7");
+    expect(why.code).toBe(1);
+    expect(why.stdout).toMatch(
+      /^Refused at front \(edge\/standard, another 5\d s\); Tidegate itself would let it pass\.\n/,
+    );
+    const asJson = await tidegate("why 203.0.113.7 --json");
+    expect(asJson.code).toBe(1);
+    expect(JSON.parse(asJson.stdout)).toMatchObject({ allowed: true, refusedAt: [{ edge: "front" }] });
+    await tidegate("edge off front");
+    const passes = await tidegate("why 203.0.113.7");
+    expect(passes.code).toBe(0);
+    expect(passes.stdout).toMatch(/^front: edge off +edge\/standard/m);
+    await tidegate("edge shadow front");
+    expect((await tidegate("edge offenders")).stdout).toMatch(/^front: edge in shadow +/m);
+    await tidegate("edge on front");
+    await tidegate("list add blocklist 203.0.113.7");
+    expect((await tidegate("why 203.0.113.7")).stdout).toMatch(/^Refused at front \(.*\) too\.$/m);
+  });
+
+  it("is found by its digest, shown and cleared", async () => {
+    const { tidegate, hold, tables } = await edgesRig();
+    await hold({ key: digest, about });
+    for (const verb of ["edge offenders", "client show", "why"]) {
+      const { stdout } = await tidegate(`${verb} ${digest}`);
+      expect(stdout).toMatch(/^cdn, lb: held +flood +aaaaaaaaaaaa… /m);
+    }
+    expect((await tidegate(`why ${digest}`)).code).toBe(1);
+    const cleared = await tidegate(`client clear ${digest}`);
+    expect(cleared.code).toBe(0);
+    expect(cleared.stdout).toMatch(
+      /^a+: taken off cdn, lb \(1 held\); goes to no edge until \S+Z \(in 10 min\)\.$/m,
+    );
+    expect([...(tables.cdn?.items.keys() ?? [])]).toEqual([]);
+    const none = await tidegate(`client show ${digest}`);
+    expect([none.code, none.stdout]).toEqual([1, "Nobody is held under this key.\n"]);
+  });
+
+  it("is looked for by address, block or digest, and by nothing else", async () => {
+    const { tidegate, hold } = await edgesRig();
+    await hold({ key: "203.0.113.7" });
+    expect((await tidegate("edge offenders 203.0.113.0/24")).stdout).toContain("203.0.113.7");
+    for (const wrong of ["foo", "abcdef", "203.0.113", "1.2.3.4/x"]) {
+      const { code, stderr } = await tidegate(["edge", "offenders", wrong]);
+      expect(code).toBe(2);
+      expect(stderr).toContain("is neither an address nor a digest.");
+    }
   });
 
   it("is not refused where an edge is off or stopped, and whose word that was is said", async () => {
@@ -178,7 +308,9 @@ describe("a client held at an edge", () => {
     for (const verb of ["client show", "why"]) {
       const { stdout } = await tidegate(`${verb} 203.0.113.7`);
       expect(stdout).toMatch(/^cdn is off, so it lets everybody pass, set by cli:eva \(complaints\) .+\.$/m);
-      expect(stdout).toMatch(/^lb stopped in shadow by itself, so it lets everybody pass: too many$/m);
+      expect(stdout).toMatch(
+        /^lb withholds new entries by itself, so whoever is new there passes: too many$/m,
+      );
     }
   });
 
@@ -211,8 +343,8 @@ describe("a client held at an edge", () => {
     await hold({ key: "203.0.113.7" });
     const { code, stdout } = await tidegate("client clear 203.0.113.7");
     expect(code).toBe(0);
-    expect(stdout).toBe(
-      "203.0.113.7: forgotten by req/ip; taken off cdn, lb (1 held); not known by these facts to api.\n",
+    expect(stdout).toMatch(
+      /^203\.0\.113\.7: forgotten by req\/ip; taken off cdn, lb \(1 held\); goes to no edge until \S+Z \(in 10 min\); not known by these facts to api\.\n$/,
     );
     await expect
       .poll(() => Object.values(tables).flatMap(({ items }) => [...items.keys()]), soon)
@@ -306,6 +438,8 @@ edges:
     [["haproxy", "--client-header", "X-Forwarded-For"], "belong together"],
     [["haproxy", "lb"], "Add --config tidegate.yaml."],
     [["haproxy", "--maps", "/m;\nx"], "TG_RENDER"],
+    [["nginx"], "Did you mean nginx-map or nginx-auth?"],
+    [["apache"], "There are haproxy, varnish, nginx-map, fastly, nginx-auth, caddy, traefik."],
   ])("%j is refused", async (args, words) => {
     const { code, stderr } = await run(["edge", "render", ...args]);
     expect(code).toBe(2);
@@ -319,6 +453,45 @@ edges:
       ),
     );
     expect(stdout).toContain("src 10.0.0.0/8 192.0.2.1");
+  });
+});
+
+describe("a file whose tokens are not set here", () => {
+  function folder(): string {
+    const cwd = temporaryFolder();
+    writeFileSync(
+      join(cwd, "tidegate.yaml"),
+      `upstreams: [{ url: http://127.0.0.1:3000 }]
+edges:
+  cdn: { kind: fastly, service: SU1Z, token: "\${CDN_TOKEN}" }
+  cache: { kind: varnish, url: "http://127.0.0.1:6091", token: "\${CACHE_TOKEN}" }
+  lb: { kind: haproxy, socket: /run/lb.sock, maps: /srv/maps }
+`,
+    );
+    return cwd;
+  }
+  const config = ["--config", "tidegate.yaml"];
+
+  it("can be validated, and is told of them", async () => {
+    const cwd = folder();
+    const { code, stdout } = await run(["policy", "validate", "tidegate.yaml", "--json"], { cwd });
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout).warnings).toMatchObject([
+      { code: "TG_ENV_MISSING", path: "edges.cdn.token", message: "The environment has no CDN_TOKEN." },
+      { code: "TG_ENV_MISSING", path: "edges.cache.token" },
+    ]);
+  });
+
+  it("is rendered where no token is written, and only there", async () => {
+    const cwd = folder();
+    expect((await run(["edge", "render", "fastly", ...config], { cwd })).code).toBe(0);
+    const lb = await run(["edge", "render", "haproxy", ...config], { cwd });
+    expect(lb.stdout).toContain("stats socket /run/lb.sock mode 660 group haproxy level admin");
+    for (const verb of ["render varnish", "setup fastly"]) {
+      const refused = await run(["edge", ...verb.split(" "), ...config], { cwd });
+      expect(refused.code).toBe(2);
+      expect(refused.stderr).toContain("TG_ENV_MISSING");
+    }
   });
 });
 
@@ -369,6 +542,36 @@ edges:
     expect(again.code).toBe(0);
     expect(JSON.parse(again.stdout).steps).toEqual([expect.stringContaining("has everything")]);
     expect(writes()).toBe(before);
+  });
+
+  it("says which service the token does not know, and what could not be reached; in JSON the help is apart", async () => {
+    const { setup } = await fastly();
+    const cwd = temporaryFolder();
+    const env = { TOKEN: "a-long-enough-token" };
+    const file = (service: string, api: string) =>
+      writeFileSync(
+        join(cwd, "tidegate.yaml"),
+        `upstreams: [{ url: http://127.0.0.1:3000 }]
+edges: { cdn: { kind: fastly, service: ${service}, token: "\${TOKEN}", api: "${api}" } }
+`,
+      );
+    const fake = await startFastlyFake();
+    onTestFinished(() => fake.close());
+    file("SU1Znobody", fake.url);
+    const unknown = await setup(["--dry-run"], { cwd, env: { TOKEN: fake.token } });
+    expect(unknown).toMatchObject({ code: 1, stdout: "" });
+    expect(unknown.stderr).toContain("there is no service SU1Znobody for this token");
+    const gone = await freePort();
+    file("SU1Z", `http://127.0.0.1:${gone}`);
+    const { error } = JSON.parse((await setup(["--dry-run", "--json"], { cwd, env })).stderr);
+    expect(error).toMatchObject({
+      code: "TG_EDGE_UNREACHED",
+      message: expect.stringMatching(
+        new RegExp(`^cdn: http://127\\.0\\.0\\.1:${gone} did not answer .*\\.$`),
+      ),
+      help: expect.stringContaining("run it again"),
+    });
+    expect(error.message).not.toContain("TG_");
   });
 
   it("that fails says why, and shows no token", async () => {

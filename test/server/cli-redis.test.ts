@@ -21,7 +21,7 @@ const policy = `policy:
 `;
 
 /** A Redis of its own, and a server that may come and go. */
-async function redisRig(edges = "cdn: { kind: memory }") {
+async function redisRig(edges = "cdn: { kind: memory }", prefix = ", prefix: shop") {
   const redis = await startRedis();
   onTestFinished(() => redis.stop());
   const folder = temporaryFolder();
@@ -29,7 +29,7 @@ async function redisRig(edges = "cdn: { kind: memory }") {
     folder,
     `listen: { proxy: false, admin: 0, decide: 0 }
 decide: { peers: [127.0.0.1] }
-store: { kind: redis, url: "${redis.url}", prefix: shop }
+store: { kind: redis, url: "${redis.url}"${prefix} }
 edges: { ${edges} }
 control: { every: 100ms }
 ${policy}`,
@@ -74,7 +74,11 @@ describe("straight on Redis", () => {
     expect((await straight("client clear 203.0.113.7")).stdout).toContain("forgotten by req/ip");
     expect((await straight("policy show")).stdout).toContain("3 per hour");
     expect((await straight("audit")).stdout).toMatch(/cli:eva +blocklist\.add +203\.0\.113\.7/);
-    expect(await straight("edge off cdn")).toMatchObject({ code: 0, stderr: "" });
+    const off = await straight("edge off cdn");
+    expect(off).toMatchObject({ code: 1, stderr: "" });
+    expect(off.stdout).toMatch(
+      /^cdn will be off as soon as a server that has it in its file runs: nobody keeps it now; /,
+    );
     expect((await straight("edge status")).stdout).toMatch(/^cdn +memory +off +/m);
   });
 
@@ -84,7 +88,9 @@ describe("straight on Redis", () => {
     const before = new Set(await keys());
     const { stdout } = await straight("policy history --json");
     expect(JSON.parse(stdout).versions).toMatchObject([{ id: 1, source: "file" }]);
-    expect(await straight("edge status")).toMatchObject({ stderr: "" });
+    const forsaken = await straight("edge status");
+    expect(forsaken).toMatchObject({ code: 1, stderr: "" });
+    expect(forsaken.stdout).toMatch(/^cdn +memory +on +nobody keeps it +/m);
     expect((await keys()).filter((key) => !before.has(key))).toEqual([]);
   });
 
@@ -94,7 +100,10 @@ describe("straight on Redis", () => {
     const ask = async (path: string) => (await (await fetch(`${urls.admin}${path}`)).json()) as EdgesAnswer;
     await expect.poll(async () => (await ask("/v1/edges")).edges[0]?.state, soon).toBe("in step");
     const keeper = (await ask("/v1/edges")).edges[0]?.keeper;
-    await straight("edge shadow cdn --why trying");
+    expect(await straight("edge shadow cdn --why trying")).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^cdn is shadow: /),
+    });
     await expect
       .poll(async () => (await ask("/v1/edges")).edges[0], soon)
       .toMatchObject({
@@ -199,7 +208,9 @@ describe("edge sync, straight on Redis", () => {
         body: JSON.stringify({ subject: { ip: held } }),
       });
     await expect.poll(() => lb.show("addresses"), soon).toEqual([expect.stringContaining(held)]);
-    expect((await straight("edge sync --dry-run")).stdout).toBe("lb: as it should be.\n");
+    expect((await straight("edge sync --dry-run")).stdout).toMatch(
+      /^lb: as it should be\. \S+ keeps it\.\n$/,
+    );
     await server.close();
 
     await lb.say(`del map ${lb.paths.addresses} ${held}`);
@@ -249,14 +260,33 @@ describe("edge sync, straight on Redis", () => {
     );
     const { code, stdout } = await straight("edge sync --dry-run");
     expect(code).toBe(1);
-    expect(stdout).toContain("cdn: this process does not reach the edge");
+    expect(stdout).toContain("cdn: this process can not read the edge");
     expect(stdout).toMatch(/^lb: .*gone\.sock/m);
   });
 
-  it("without the server's file knows no edge, and says how to name it", async () => {
-    const { redis } = await redisRig();
-    const { stdout } = await run(["edge", "sync", "--redis", redis.url]);
-    expect(stdout).toBe("No edge is configured. Name the server's file with --config.\n");
+  it("without the server's file knows the edges servers tell of, and else says how to name them", async () => {
+    const { redis, serve } = await redisRig("cdn: { kind: memory }", "");
+    const bare = (line: string) => run([...line.split(" "), "--redis", redis.url]);
+    for (const line of ["edge sync", "edge status", "edge off cdn"]) {
+      const { code, stderr } = await bare(line);
+      expect([line, code]).toEqual([line, 2]);
+      expect(stderr).toContain("Add --config");
+    }
+    const server = await serve();
+    await expect.poll(async () => (await bare("edge status")).code, soon).toBe(0);
+    expect((await bare("edge status")).stdout).toMatch(/^cdn +memory +on +in step +/m);
+    for (let i = 0; i < 5; i++)
+      await fetch(`${server.urls.decide}/v1/decide`, {
+        method: "POST",
+        body: JSON.stringify({ subject: { ip: held } }),
+      });
+    await expect.poll(async () => (await bare(`why ${held}`)).stdout, soon).toContain("cdn: held");
+    expect((await bare(`client clear ${held}`)).stdout).toContain("taken off cdn (1 held)");
+    await server.close();
+    const off = await bare("edge off cdn");
+    expect(off.code).toBe(1);
+    expect(off.stdout).toContain("nobody keeps it now");
+    expect((await bare("edge status")).code).toBe(1);
   });
 
   it("decisions are not remembered there, and that is said", async () => {

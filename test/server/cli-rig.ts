@@ -28,7 +28,9 @@ export interface RunOptions {
   /** What a person answers when asked; undefined: nobody is there. */
   readonly says?: string;
   readonly interrupted?: AbortSignal;
-  readonly onWrite?: () => void;
+  readonly onWrite?: (text: string) => void;
+  /** The keyboard. */
+  readonly keys?: Io["keys"];
 }
 
 /** Runs `tidegate` in this process. */
@@ -38,7 +40,7 @@ export async function tidegate(args: readonly string[], options: RunOptions = {}
   const output = (name: "stdout" | "stderr") => ({
     write: (text: string) => {
       written[name] += text;
-      options.onWrite?.();
+      options.onWrite?.(text);
     },
     isTTY,
     columns: 100,
@@ -55,6 +57,7 @@ export async function tidegate(args: readonly string[], options: RunOptions = {}
       return says;
     },
     interrupted: options.interrupted ?? new AbortController().signal,
+    ...(options.keys && { keys: options.keys }),
   };
   const code = await run(args, io);
   return { code, ...written };

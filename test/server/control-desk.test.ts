@@ -67,6 +67,38 @@ describe("a client cleared by hand", () => {
     await soon(() => expect(keysOf(rig)).toEqual([key]));
   });
 
+  it("stays off for its hold-off under whatever key it is held next, and its neighbours do not", async () => {
+    const rig = open({
+      keysOf: ({ ip }) => (ip === undefined ? [] : [ip]),
+      settings: { holdOffMs: 60_000 },
+    });
+    const until = rig.clock() + 3_600_000;
+    const add = (key: string, ip: string) =>
+      rig.data.offenders.add(offenderOf(key, { until, about: { ip } }));
+    await add(digestOf("/a"), "203.0.113.7");
+    await add("203.0.113.0/24", "203.0.113.7");
+    await add(digestOf("v6"), "2001:db8:1:2::7");
+    await soon(() => expect(rig.standing().size).toBe(3));
+    await rig.loop.desk.clear({ ip: "203.0.113.7" }, { who: "ann" });
+    await rig.loop.desk.clear({ ip: "2001:db8:1:2::7" }, { who: "ann" });
+    expect(keysOf(rig)).toEqual([]);
+    await add(digestOf("/b"), "203.0.113.7");
+    await add("203.0.113.0/24", "203.0.113.8");
+    await add(digestOf("v6 again"), "2001:db8:1:2::8");
+    await add("2001:db8:1:2::/64", "2001:db8:1:2::9");
+    await add(digestOf("neighbour"), "203.0.113.8");
+    await add(digestOf("v6 neighbour"), "2001:db8:1:3::8");
+    const others = [digestOf("neighbour"), digestOf("v6 neighbour")].sort();
+    await soon(() => expect(keysOf(rig)).toEqual(others));
+    await rig.loop.desk.sync({ isDryRun: false });
+    expect(keysOf(rig)).toEqual(others);
+    expect(
+      (await rig.loop.desk.standings(await rig.loop.desk.find({ ip: "203.0.113.7" }))).flat(),
+    ).toMatchObject([{ state: "hold-off" }, { state: "hold-off" }]);
+    rig.clock.shift(61_000);
+    await soon(() => expect(rig.standing().size).toBe(6));
+  });
+
   it("is taken off though nobody remembers why it stands there", async () => {
     const rig = open({
       keysOf: ({ ip }) => (ip === undefined ? [] : [ip]),

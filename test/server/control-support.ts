@@ -22,14 +22,23 @@ import type { Offender, Offenders } from "../../packages/tidegate-server/src/off
 export interface ShiftedClock {
   (): number;
   shift(ms: number): void;
+  /** Somebody sets the clock: no time passes. */
+  set(ms: number): void;
+  /** One that nobody sets. */
+  steady(): number;
 }
 
 export function shiftedClock(): ShiftedClock {
   let shifted = 0;
-  return Object.assign(() => Date.now() + shifted, {
+  let wrong = 0;
+  return Object.assign(() => Date.now() + shifted + wrong, {
     shift(ms: number) {
       shifted += ms;
     },
+    set(ms: number) {
+      wrong += ms;
+    },
+    steady: () => performance.now() + shifted,
   });
 }
 
@@ -39,12 +48,13 @@ export interface TestData extends LoopData {
   lose(): void;
 }
 
-export function testData(clock: () => number): TestData {
+export function testData(clock: () => number, most = 100_000): TestData {
   const modes = new Map<string, SetMode>();
   const clears = new Map<string, ClearedKey>();
   const reports = new Map<string, unknown>();
+  const stops = new Map<string, unknown>();
   const watchers = new Set<() => void>();
-  let held = memoryOffenders({ now: clock });
+  let held = memoryOffenders({ now: clock, most });
   const tell = (): void => {
     for (const watcher of watchers) watcher();
   };
@@ -61,6 +71,7 @@ export function testData(clock: () => number): TestData {
     watch,
     isComplete: () => held.isComplete(),
     markComplete: () => held.markComplete(),
+    dropped: () => held.dropped(),
   };
   const edgeBook: EdgeBook = {
     modes: async () => new Map(modes),
@@ -71,9 +82,14 @@ export function testData(clock: () => number): TestData {
       return set;
     },
     clears: async () => [...clears.values()].filter(({ until }) => until > clock()),
-    async addClears(keys, { until, who }) {
-      for (const key of keys) clears.set(key, { key, until, who, at: clock() });
+    async addClears(keys, terms) {
+      for (const key of keys) clears.set(key, { key, ...terms, at: clock() });
       tell();
+    },
+    stops: async () => new Map(stops),
+    async setStop(edge, stop) {
+      if (stop === undefined) stops.delete(edge);
+      else stops.set(edge, JSON.parse(JSON.stringify(stop)));
     },
     reports: async () => new Map(reports),
     async report(edge, report) {
@@ -86,9 +102,9 @@ export function testData(clock: () => number): TestData {
     edgeBook,
     leases: memoryLeases(),
     lose() {
-      for (const map of [modes, clears, reports]) map.clear();
+      for (const map of [modes, clears, reports, stops]) map.clear();
       held.close();
-      held = memoryOffenders({ now: clock });
+      held = memoryOffenders({ now: clock, most });
       held.watch(tell);
     },
   };
@@ -124,7 +140,7 @@ export interface ControlRig {
   standing(): Map<string, number>;
 }
 
-export interface RigOptions extends Partial<Omit<EdgeLoopOptions, "edges" | "data" | "clock" | "settings">> {
+export interface RigOptions extends Partial<Omit<EdgeLoopOptions, "data" | "clock" | "settings">> {
   readonly clock?: ShiftedClock;
   readonly data?: LoopData;
   readonly table?: MemoryTable;
@@ -145,7 +161,9 @@ export function controlRig(options: RigOptions = {}): ControlRig {
   const edge = memoryEdge({ name: "front", maxEntries, table }, clock);
   const loop = openEdgeLoop({
     edges: withoutEdges ? [] : [{ kind: "memory", edge: through?.(edge) ?? edge }],
-    elsewhere: [{ edge: "front", kind: "memory", maxEntries }],
+    elsewhere: [
+      { edge: "front", kind: "memory", maxEntries, open: withoutEdges ? undefined : async () => edge },
+    ],
     settings: {
       everyMs: 50,
       holdOffMs: 600_000,
@@ -162,6 +180,7 @@ export function controlRig(options: RigOptions = {}): ControlRig {
     registry,
     holder: `process ${Math.random()}`,
     clock,
+    steady: clock.steady,
     terms: { backoffMs: 5, longestBackoffMs: 50, retryMs: 20, reportMs: 10, patienceMs: 200, ...terms },
     ...rest,
   });

@@ -3,10 +3,11 @@ import type { DirectoryWatcher, ListEntry, ListName } from "tidegate";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Data, PolicyVersion } from "../../packages/tidegate-server/src/data.js";
 import { soon } from "../directory/support.js";
+import { accessContract } from "./data-access-contract.js";
 import { controlContract } from "./data-control-contract.js";
 
 export interface DataContractOptions {
-  /** Opens data that shares nothing with any other, and keeps 50 audit entries and 50 offenders. */
+  /** Opens data that shares nothing with any other, and keeps 50 audit entries, 50 offenders and 50 sessions. */
   open(): Promise<Data>;
   /** Opens what this one holds once more: after closing it, or beside it where that may be. */
   again(data: Data): Promise<Data>;
@@ -276,6 +277,7 @@ export function dataContract(name: string, options: DataContractOptions): void {
     });
 
     controlContract({ open, again, isShared: options.isShared });
+    accessContract({ open, again, isShared: options.isShared });
 
     it("what was written is there for whoever opens it next", async () => {
       const data = await open();

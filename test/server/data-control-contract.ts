@@ -116,13 +116,25 @@ export function controlContract({ open, again, isShared }: ControlContractOption
       expect(Number.isFinite(held?.until)).toBe(true);
     });
 
-    it("are bounded: when full, whoever is released soonest goes first", async () => {
+    it("are bounded: when full, the mildest go first, of equals whoever is released soonest, and that is counted", async () => {
       const { offenders } = await open();
       const until = Date.now() + 60_000;
       const order = Array.from({ length: mostOffenders + 20 }, (_, i) => (i * 37) % (mostOffenders + 20));
+      expect(offenders.dropped()).toBe(0);
       for (const i of order) await offenders.add(offender(i, { until: until + i * 10 }));
-      const kept = (await offenders.now()).map(({ key }) => key).toSorted();
-      expect(kept).toEqual(Array.from({ length: mostOffenders }, (_, i) => digestOf(i + 20)));
+      const keys = async () => (await offenders.now()).map(({ key }) => key).toSorted();
+      expect(await keys()).toEqual(Array.from({ length: mostOffenders }, (_, i) => digestOf(i + 20)));
+      expect(offenders.dropped()).toBe(20);
+      // The worst are held shortest, and stay.
+      const bad = Array.from({ length: 30 }, (_, i) =>
+        offender(100 + i, { until: until - 30_000, score: 9 }),
+      );
+      for (const each of bad) await offenders.add(each);
+      for (let i = 0; i < 30; i++)
+        await offenders.add(offender(200 + i, { until: until + 90_000, score: 1 }));
+      expect(await keys()).toEqual(expect.arrayContaining(bad.map(({ key }) => key)));
+      expect(await keys()).toHaveLength(mostOffenders);
+      expect(offenders.dropped()).toBe(80);
     });
 
     it("told by many at once are all there", async () => {
@@ -172,6 +184,32 @@ export function controlContract({ open, again, isShared }: ControlContractOption
   });
 
   describe("the book of edges", () => {
+    it("keeps what guards withhold until it is over, whoever comes next", async () => {
+      const data = await open();
+      const stop = { stopped: { why: hostile, at: 1.5 } };
+      expect(await data.edgeBook.stops()).toEqual(new Map());
+      await data.edgeBook.setStop("front", { overriddenUntil: 1 });
+      await data.edgeBook.setStop("front", stop);
+      await data.edgeBook.setStop("cdn", stop);
+      await data.edgeBook.setStop("cdn", undefined);
+      await data.edgeBook.setStop("nowhere", undefined);
+      expect(await (await again(data)).edgeBook.stops()).toEqual(new Map([["front", stop]]));
+    });
+
+    it("keeps whether a client was cleared, or a key alone", async () => {
+      const { edgeBook } = await open();
+      const terms = { until: Date.now() + 60_000, who: "ann" };
+      await edgeBook.addClears([digestOf(1)], terms);
+      await edgeBook.addClears(["203.0.113.7"], { ...terms, isClient: true });
+      const kept = new Map((await edgeBook.clears()).map(({ key, isClient }) => [key, isClient]));
+      expect(kept).toEqual(
+        new Map([
+          [digestOf(1), undefined],
+          ["203.0.113.7", true],
+        ]),
+      );
+    });
+
     it("keeps the modes people set, who did, why and when", async () => {
       const data = await open();
       expect(await data.edgeBook.modes()).toEqual(new Map());

@@ -34,6 +34,7 @@ interface Opening {
   readonly prefix?: string;
   readonly mostOffenders?: number;
   readonly clock?: () => number;
+  readonly serverClock?: () => number;
 }
 
 async function opened(client: object, { prefix = newPrefix(), ...more }: Opening = {}) {
@@ -60,25 +61,27 @@ describe("what control knows in Redis", () => {
     await data.edgeBook.setMode("front", { mode: "off", who: "ann" });
     await data.edgeBook.addClears([digestOf(1)], { until: Date.now() + 60_000, who: "ann" });
     await data.edgeBook.report("front", {});
+    await data.edgeBook.setStop("front", { why: "a flood" });
     await data.leases.take("front", "a", 60_000);
     const keys = (await client.keys("*")).filter((key) => key.startsWith(`${prefix}:`)).toSorted();
     const home = `${prefix}:{control}:`;
     const names = keys.map((key) => key.slice(home.length));
     expect(names).toEqual(
-      "changes,clear-ends,clears,ends,events,fence,held,lease:front,modes,reports".split(","),
+      "changes,clear-ends,clears,ends,events,fence,held,lease:front,modes,ranks,reports,stops".split(","),
     );
     expect(keys.every((key) => key.startsWith(home))).toBe(true);
     const lasting = [];
     for (const key of keys) if ((await client.pTTL(key)) === -1) lasting.push(key.slice(home.length));
-    expect(lasting).toEqual(["changes", "ends", "fence", "held", "modes"]);
+    expect(lasting).toEqual(["changes", "ends", "fence", "held", "modes", "ranks", "stops"]);
   });
 
   it("merges offenders as the process's own do, whatever is told in whatever order", async () => {
     let at = 1_000_000;
     const clock = () => at;
     const client = await clientOf(inject("redisPort"));
-    const { data, prefix } = await opened(client, { clock, mostOffenders: 6 });
-    const { data: reader } = await opened(client, { prefix, clock, mostOffenders: 6 });
+    const terms = { clock, serverClock: clock, mostOffenders: 6 };
+    const { data, prefix } = await opened(client, terms);
+    const { data: reader } = await opened(client, { ...terms, prefix });
     const own = memoryOffenders({ most: 6, now: clock });
     let seed = 7;
     const random = (below: number): number => {
@@ -106,6 +109,8 @@ describe("what control knows in Redis", () => {
       expect(await data.offenders.now()).toEqual(expected);
       if (random(5) === 0) expect(await reader.offenders.now()).toEqual(expected);
     }
+    expect(own.dropped()).toBeGreaterThan(20);
+    expect(data.offenders.dropped()).toBe(own.dropped());
   });
 
   it("is known to a process that was away while more changed than is remembered", async () => {
@@ -160,9 +165,56 @@ describe("what control knows in Redis", () => {
     expect((await other.offenders.now()).map(({ key }) => key)).toContain(digestOf(3));
   });
 
+  it("goes by Redis's clock: whoever's own is an hour ahead or behind ends nobody's hold and no clear", async () => {
+    const client = await clientOf(inject("redisPort"));
+    const { data, prefix } = await opened(client);
+    const anHour = 3_600_000;
+    const held = offender(1);
+    await data.offenders.add(held);
+    await data.edgeBook.addClears([digestOf(1)], { until: Date.now() + 60_000, who: "ann" });
+    await data.edgeBook.report("front", {});
+    for (const [i, shift] of [anHour, -anHour].entries()) {
+      const { data: other } = await opened(client, { prefix, clock: () => Date.now() + shift });
+      const own = offender(2 + i, { until: Date.now() + shift + 60_000, crossedAt: Date.now() + shift });
+      expect(await other.offenders.add(own)).toBe(true);
+      await other.edgeBook.addClears([own.key], { until: own.until, who: "bob" });
+      expect([...(await other.edgeBook.reports()).keys()]).toEqual(["front"]);
+      const [first] = (await other.offenders.now()).filter(({ key }) => key === held.key);
+      expect(Math.abs((first?.until ?? 0) - shift - held.until)).toBeLessThan(5_000);
+      const [here] = (await data.offenders.now()).filter(({ key }) => key === own.key);
+      expect(Math.abs((here?.until ?? 0) + shift - own.until)).toBeLessThan(5_000);
+      expect((await other.edgeBook.clears()).map(({ key }) => key)).toContain(digestOf(1));
+      const clear = (await data.edgeBook.clears()).find(({ key }) => key === own.key);
+      expect(Math.abs((clear?.until ?? 0) + shift - own.until)).toBeLessThan(5_000);
+    }
+    expect((await data.offenders.now()).find(({ key }) => key === held.key)).toEqual(held);
+  });
+
+  it("a record that would hold a good part of the Internet, or for ever, is passed over or cut short", async () => {
+    const client = await clientOf(inject("redisPort"));
+    const { data, prefix } = await opened(client);
+    await data.offenders.add(offender(1));
+    const record = `${Date.now() + 60_000} 1 1 1 1 1\n{"edges":[],"about":{}}`;
+    await client.hSet(`${prefix}:{control}:held`, {
+      "10.0.0.0/15\nr": record,
+      "2001:db8::/31\nr": record,
+      "10.1.0.0/16\nr": record,
+      [`${digestOf(2)}\nr`]: '1e300 1 1 1 1 1\n{"edges":[],"about":{"ip":"evil"}}',
+    });
+    const { data: other, errors } = await opened(client, { prefix });
+    const found = await other.offenders.now();
+    expect(found.map(({ key }) => key).toSorted()).toEqual(
+      [digestOf(1), digestOf(2), "10.1.0.0/16"].toSorted(),
+    );
+    expect(found.every(({ until }) => until < 1e13)).toBe(true);
+    expect(found.find(({ key }) => key === digestOf(2))?.about).toEqual({});
+    expect(errors).toMatchObject([{ code: "TG_DATA_CORRUPT" }]);
+  });
+
   it("says nothing of an edge any more when whoever kept it has been gone for a minute", async () => {
     let at = Date.now();
-    const { data } = await opened(await clientOf(inject("redisPort")), { clock: () => at });
+    const clock = () => at;
+    const { data } = await opened(await clientOf(inject("redisPort")), { clock, serverClock: clock });
     await data.edgeBook.report("front", {});
     at += 50_000;
     await data.edgeBook.report("cdn", {});
@@ -202,7 +254,7 @@ describe("when Redis fails", () => {
     endings.push(() => redis.stop());
     const client = await clientOf(redis.port);
     const { data } = await opened(client, { prefix: "t" });
-    for (const lost of ["held", "ends", "changes"]) {
+    for (const lost of ["held", "ends", "changes", "ranks"]) {
       await data.offenders.add(offender(1));
       await data.offenders.markComplete();
       await data.offenders.now();

@@ -18,8 +18,9 @@ import { openDatabaseFile } from "../../packages/tidegate-server/src/data/embedd
 import { schemaSteps } from "../../packages/tidegate-server/src/data/embedded/schema.js";
 import { openEmbeddedData } from "../../packages/tidegate-server/src/data/embedded-data.js";
 import type { Data } from "../../packages/tidegate-server/src/data.js";
+import { mostSessions } from "./data-access-contract.js";
 import { dataContract, mostAudit } from "./data-contract.js";
-import { mostOffenders } from "./data-control-contract.js";
+import { mostOffenders, offender } from "./data-control-contract.js";
 import { startWriter } from "./data-writing.js";
 
 const home = mkdtempSync(join(tmpdir(), "tidegate-data-"));
@@ -30,7 +31,7 @@ let count = 0;
 const newDir = (): string => join(home, `d${++count}`);
 
 async function open(dir = newDir()): Promise<Data> {
-  const data = await openEmbeddedData(dir, { mostAudit, mostOffenders });
+  const data = await openEmbeddedData(dir, { mostAudit, mostOffenders, mostSessions });
   dirs.set(data, dir);
   return data;
 }
@@ -287,3 +288,34 @@ async function asNobody<T>(act: () => Promise<T>): Promise<T> {
     process.seteuid?.(0);
   }
 }
+
+describe("offenders in the file", () => {
+  it("are known again after a restart, with whom they are about; who was cleared is not", async () => {
+    const dir = newDir();
+    const first = await open(dir);
+    await first.offenders.add(offender(1));
+    await first.offenders.add(offender(2));
+    await first.offenders.add(offender(3));
+    await first.offenders.remove([offender(2).key]);
+    await first.offenders.markComplete();
+    const before = await first.offenders.now();
+    await first.close();
+    const second = await open(dir);
+    expect(await second.offenders.now()).toEqual(before);
+    expect(before.map(({ key }) => key).sort()).toEqual([offender(1).key, offender(3).key].sort());
+    // Edges may know of others, whom nobody wrote down in time.
+    expect(await second.offenders.isComplete()).toBe(false);
+    await second.close();
+  });
+
+  it("that have ended are not", async () => {
+    const dir = newDir();
+    const first = await open(dir);
+    await first.offenders.add({ ...offender(1), until: Date.now() + 50 });
+    await first.close();
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    const second = await open(dir);
+    expect(await second.offenders.now()).toEqual([]);
+    await second.close();
+  });
+});

@@ -7,6 +7,7 @@ import { openRedisData } from "../../packages/tidegate-server/src/data/redis-dat
 import type { Data } from "../../packages/tidegate-server/src/data.js";
 import { soon } from "../directory/support.js";
 import { faultProxy, startRedis } from "../servers/index.js";
+import { mostSessions } from "./data-access-contract.js";
 import { dataContract, mostAudit } from "./data-contract.js";
 import { mostOffenders } from "./data-control-contract.js";
 
@@ -30,7 +31,7 @@ async function connected<C extends Client>(client: C): Promise<C> {
 
 async function open(client: Client, prefix = `t:${crypto.randomUUID()}`): Promise<Data> {
   const directory = redisStore({ client, prefix }).openDirectory?.() as Directory;
-  const data = await openRedisData({ client, prefix, directory, mostAudit, mostOffenders });
+  const data = await openRedisData({ client, prefix, directory, mostAudit, mostOffenders, mostSessions });
   prefixes.set(data, prefix);
   return data;
 }

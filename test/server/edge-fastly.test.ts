@@ -337,9 +337,21 @@ describe("what is wrong for good", () => {
     expect(JSON.stringify(failure) + String(failure)).not.toContain("wrong-secret");
   });
 
-  it("a missing dictionary, service or version says how to set it up", async () => {
+  it("a service that the token does not know is said as such: no set-up would help", async () => {
     const { fake } = await fastlyRig();
-    for (const more of [{ prefix: "other" }, { shards: 4 }, { service: "nobody" }]) {
+    const edge = fastlyEdge(settingsFor(fake, { service: "nobody" }));
+    onTestFinished(() => edge.close());
+    await expect(edge.current([], never)).rejects.toMatchObject({
+      code: "TG_EDGE_SETUP",
+      transient: false,
+      message: expect.stringContaining("there is no service nobody for this token"),
+      help: expect.stringContaining("the service's id"),
+    });
+  });
+
+  it("a missing dictionary says how to set it up", async () => {
+    const { fake } = await fastlyRig();
+    for (const more of [{ prefix: "other" }, { shards: 4 }]) {
       const edge = fastlyEdge(settingsFor(fake, more));
       onTestFinished(() => edge.close());
       await expect(edge.current([], never)).rejects.toMatchObject({

@@ -3,6 +3,8 @@ import { once } from "node:events";
 import { connect as connectHttp2 } from "node:http2";
 import { connect } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { canonicalBlock } from "../../packages/tidegate/src/policy/identity/address.js";
+import { standardFingerprint } from "../../packages/tidegate/src/policy/identity/fingerprint.js";
 import { type HaproxyRig, openHaproxyRig, statusOf, visit } from "./edge-haproxy-rig.js";
 import { fingerprintVectors } from "./fingerprint-vectors.js";
 
@@ -201,12 +203,15 @@ describe("a request through HAProxy", () => {
         return socket;
       },
     });
-    const statusFor = async (path: string) => {
-      const [headers] = await once(session.request({ ":path": path }).resume(), "response");
+    const statusFor = async (path: string, authority = "WWW.example.com:8080") => {
+      const request = session.request({ ":path": path, ":authority": authority });
+      const [headers] = await once(request.resume(), "response");
       return headers[":status"];
     };
     try {
       expect([await statusFor("/login?x"), await statusFor("/other")]).toEqual([429, 200]);
+      await hold("digests", sha256("18:www.example.com?a=6:/login3:GET11:203.0.113.70:"));
+      expect(await statusFor("/login", "www.example.com?a=")).toBe(429);
     } finally {
       session.destroy();
     }
@@ -217,6 +222,33 @@ describe("a request through HAProxy", () => {
     expect(await statusOf(rig, { path: "http://www.example.com/login?x" })).toBe(429);
     await hold("digests", sha256("15:www.example.com1:*7:OPTIONS11:203.0.113.70:"));
     expect(await statusOf(rig, { method: "OPTIONS", path: "*" })).toBe(429);
+  });
+
+  it.each([
+    { path: "http://www.example.com" },
+    { path: "http://www.example.com", method: "OPTIONS" },
+    { path: "http://www.example.com?a=1", host: "www.example.com?a=1" },
+    { path: "http://www.example.com?a=/b", host: "www.example.com?a=" },
+    { path: "http://www.example.com/?a=/b" },
+    { path: "/a?b=http://c?d=/e" },
+    { path: "//www.example.com/b" },
+    { path: "*", method: "OPTIONS" },
+    { path: "/a", method: "HEAD" },
+    { path: "/a", address: "::203.0.113.7" },
+    { path: "/a", address: "::0.1.0.2" },
+    { path: "/a", address: "::1" },
+  ])("is looked up as those behind HAProxy count it: %j", async (sent) => {
+    const visitor = { address: "203.0.113.7", method: "GET", userAgent: "curl/8", ...sent };
+    const status = await statusOf(rig, visitor);
+    expect(status).toBe(200);
+    const { method = "", url: path = "", headers } = rig.app.seen[0] ?? {};
+    const address = canonicalBlock(visitor.address) as string;
+    const facts = { host: String(headers?.host), path, method, address, userAgent: visitor.userAgent };
+    await hold("digests", standardFingerprint(facts, "sha256"));
+    expect(await statusOf(rig, visitor)).toBe(429);
+    await clear();
+    await hold("addresses", address);
+    expect(await statusOf(rig, visitor)).toBe(429);
   });
 });
 

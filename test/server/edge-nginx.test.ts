@@ -150,7 +150,7 @@ describe("nginx that includes what was rendered", { timeout: 60_000 }, () => {
     const text = await readFile(rig.file, "latin1");
     expect(text.startsWith(`${theirs}\n# tidegate `)).toBe(true);
     expect((await edge.current([], signal())).foreign).toBe(3);
-    expect(await rig.ask("198.51.100.77")).toContain("\r\nRetry-After: 3600\r\n");
+    expect(await rig.ask("198.51.100.77")).toContain("\r\nRetry-After: 60\r\n");
     expect(statusOf(await rig.ask("2001:db8:9:1::1"))).toBe(429);
     expect(statusOf(await rig.ask("192.0.2.9"))).toBe(200);
     expect((await readdir(dirname(rig.file))).sort()).toEqual([
@@ -238,6 +238,45 @@ describe("nginx that includes what was rendered", { timeout: 60_000 }, () => {
     await Promise.all(Array.from({ length: 20 }, (_, i) => put(i + 1)));
     for (let i = 0; i <= 20; i++) await untilStatus(`203.0.113.${i}`, 429);
     await slow.close();
+  });
+
+  it("what nginx did not take, for a line it can not read, is an error until it is mended, then told", async () => {
+    await hold("203.0.113.7");
+    await untilStatus("203.0.113.7", 429);
+    const bad = "198.51.100.9 oops this is no line\n";
+    const spoilt = `${bad}${await readFile(rig.file, "utf8")}`;
+    await writeFile(rig.file, spoilt);
+    const untaken = expect.objectContaining({
+      code: "TG_EDGE_SETUP",
+      edge: "web",
+      help: expect.stringContaining("nginx -t"),
+    });
+    await expect(hold("203.0.113.8")).rejects.toEqual(untaken);
+    await expect(edge.current([], signal())).rejects.toEqual(untaken);
+    const next = rig.open();
+    await expect(next.current([], signal())).rejects.toEqual(untaken);
+    await next.close();
+    expect(statusOf(await rig.ask("203.0.113.7"))).toBe(429);
+    expect(statusOf(await rig.ask("203.0.113.8"))).toBe(200);
+
+    const text = await readFile(rig.file, "utf8");
+    expect(text.startsWith(bad)).toBe(true);
+    await writeFile(rig.file, text.replace(bad, ""));
+    const { entries } = await edge.current([], signal());
+    expect([...entries.keys()]).toEqual(["203.0.113.7", "203.0.113.8"]);
+    await untilStatus("203.0.113.8", 429);
+  });
+
+  it("a reload by hand after a bad line is mended counts as told", async () => {
+    const bad = "198.51.100.9 oops\n";
+    await writeFile(rig.file, bad);
+    await expect(hold("203.0.113.7")).rejects.toMatchObject({ code: "TG_EDGE_SETUP" });
+    const text = await readFile(rig.file, "utf8");
+    await writeFile(rig.file, text.replace(bad, ""));
+    await rig.reloaded(() => process.kill(rig.nginx.pid, "SIGHUP"));
+    expect([...(await edge.current([], signal())).entries.keys()]).toEqual(["203.0.113.7"]);
+    expect(statusOf(await rig.ask("203.0.113.7"))).toBe(429);
+    expect(await readFile(`${rig.file}.told`, "utf8")).toMatch(/^[0-9a-f]{64}\n$/);
   });
 
   it("what a process wrote and did not live to tell, the next one tells", async () => {

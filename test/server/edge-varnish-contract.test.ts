@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { keyTest } from "../../packages/tidegate-server/src/control/wanted.js";
 import type { Edge } from "../../packages/tidegate-server/src/edge.js";
 import { varnishEdge } from "../../packages/tidegate-server/src/edges/varnish/varnish-edge.js";
 import { Secret } from "../../packages/tidegate-server/src/secret.js";
@@ -171,6 +172,21 @@ describe("our adapter to Varnish", { timeout: 60_000 }, () => {
     const wrong = varnishEdge({ name: "cache", url: `http://127.0.0.1:${rig.origin.port}`, maxEntries: 10 });
     await expect(wrong.current([], never)).rejects.toMatchObject({ code: "TG_EDGE_SETUP", transient: false });
     await wrong.close();
+  });
+
+  it("keys it was not known to take before it was first read are not taken for unknowable after", async () => {
+    const other = await openVarnish({ render: { fingerprint: "seed", ipv6Prefix: 128 } });
+    const unread = openEdge(other);
+    try {
+      const knows = keyTest(unread.abilities);
+      const keys = ["ab".repeat(20), "ab".repeat(32), "2001:db8::1", "2001:db8::/64"];
+      expect(keys.map(knows)).toEqual([false, true, false, true]);
+      await unread.current([], never);
+      expect(keys.map(knows)).toEqual([true, false, true, false]);
+    } finally {
+      await unread.close();
+      await other.close();
+    }
   });
 
   it("only the right token is accepted, and it is in no message", async () => {

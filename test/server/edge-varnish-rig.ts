@@ -150,7 +150,8 @@ function send(port: number, options: SendOptions): Promise<Answer> {
   return exchange(port, `${proxyLine(address)}${lines.join("\r\n")}\r\n\r\n${body ?? ""}`);
 }
 
-function exchange(port: number, request: string): Promise<Answer> {
+/** Writes, and reads until Varnish closes. */
+export function exchange(port: number, request: string): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
     const socket = connect(port, "127.0.0.1", () => socket.write(request, "latin1"));

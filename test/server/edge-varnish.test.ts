@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { type Answer, openVarnish, type SendOptions, type VarnishRig } from "./edge-varnish-rig.js";
+import { standardFingerprint } from "../../packages/tidegate/src/policy/identity/fingerprint.js";
+import { proxyLine } from "../servers/varnish.js";
+import { type Answer, exchange, openVarnish, type SendOptions, type VarnishRig } from "./edge-varnish-rig.js";
 
 /** What a site's own VCL may do, beside ours. */
 const siteVcl = `
@@ -227,9 +229,8 @@ describe("everybody else", () => {
       `X-Tidegate-Left: ${until}`,
       "X-Tidegate-Url: /elsewhere",
       "X-Tidegate-Host: elsewhere",
-      "X-Tidegate-Standard: x",
-      "X-Tidegate-Address: 203.0.113.7",
-      "X-Tidegate-Broad: x",
+      "X-Tidegate-Found: true",
+      "X-Tidegate-Purged: 1",
     ];
     expect((await byFree({ headers: forged })).status).toBe(200);
     expect(rig.origin.seen).toMatchObject([{ url: page, headers: { host: "shop.example" } }]);
@@ -237,10 +238,10 @@ describe("everybody else", () => {
       Object.keys(rig.origin.seen[0]?.headers ?? {}).filter((name) => /tidegate|reject/.test(name)),
     ).toEqual([]);
     page += "-next";
-    for (const step of ["looked", "first", "again", "order", "mode", "standard"])
+    for (const step of ["first", "again", "free", "shadow", "broad", "mode 1"])
       expectRefused(
         await byHeld({
-          headers: [`X-Tidegate-Step: ${step}`, "X-Reject: false", "X-Tidegate-Address: 1.1.1.1"],
+          headers: [`X-Tidegate-Step: ${step}`, `X-Reject: ${step}`, "X-Tidegate-Url: /elsewhere"],
         }),
         1,
       );
@@ -313,8 +314,51 @@ describe("who is looked up", () => {
     await release(block);
   });
 
-  it("IPv4 inside IPv6 is IPv4", async () => {
+  it("IPv4 inside IPv6, and behind NAT64, is IPv4", async () => {
     expectRefused(await rig.send({ path: page, address: `::ffff:${held}` }));
+    expectRefused(await rig.send({ path: page, address: "64:ff9b::cb00:7107" }));
+    for (const address of ["64:ff9b::cb00:7108", "64:ff9b::1:cb00:7107", "64:ff9b:1::cb00:7107"])
+      expect((await rig.send({ path: page, address })).status, address).toBe(200);
+    for (const [key, address] of [
+      ["0.0.113.7", "64:ff9b::7107"],
+      ["0.0.0.0", "64:ff9b::"],
+      ["203.0.0.0", "64:ff9b::cb00:0"],
+    ] as const) {
+      await hold(key);
+      expect((await rig.send({ path: page + key, address })).status, address).toBe(429);
+      await release(key);
+    }
+  });
+
+  it.each([
+    ["without a host", `GET / HTTP/1.0`],
+    ["without a host, for the head", "HEAD / HTTP/1.0"],
+    ["without a host, on IPv6", "GET /v6 HTTP/1.0"],
+    ["with an empty host", "GET / HTTP/1.1\r\nHost:"],
+    ["for the head", "HEAD /head HTTP/1.1\r\nHost: shop.example"],
+    ["for a whole address", "GET http://shop.example/whole?a HTTP/1.1\r\nHost: shop.example"],
+    ["for a whole address without a path", "GET http://shop.example HTTP/1.1\r\nHost: shop.example"],
+    ["for a whole address with a query", "GET http://shop.example?a=/b HTTP/1.1\r\nHost: shop.example"],
+    ["for a whole address of another host", "GET http://a.example/c HTTP/1.1\r\nHost: shop.example"],
+    ["for a whole address, encrypted", "GET https://shop.example/d HTTP/1.1\r\nHost: shop.example"],
+  ])("a request %s, as the perimeter behind counts it", async (name, head) => {
+    const address = name.includes("IPv6") ? "2001:db8::7" : free;
+    rig.origin.headers = { "cache-control": "no-store" };
+    const send = () =>
+      exchange(rig.varnish.port, `${proxyLine(address)}${head}\r\nConnection: close\r\n\r\n`);
+    const { status } = await send();
+    const { method = "", url: path = "", headers } = rig.origin.seen[0] ?? {};
+    expect(status).toBe(200);
+    const facts = { host: String(headers?.host), path, method, address, userAgent: "" };
+    const key = standardFingerprint(facts, "sha256");
+    await hold(key);
+    expect((await send()).status).toBe(429);
+    await release(key);
+  });
+
+  it("a request of HTTP/1.1 without a host is none", async () => {
+    const { status } = await exchange(rig.varnish.port, `${proxyLine(free)}GET /pass HTTP/1.1\r\n\r\n`);
+    expect([status, rig.origin.seen.length]).toEqual([400, 0]);
   });
 });
 

@@ -30,7 +30,8 @@ afterAll(async () => {
 });
 
 /** A rule of the policy that tells the edges too, by address, and not for long. */
-const ownRule = "[{ name: short, only: /short, by: ip, limits: [5 per 2s], hold: { for: 3s }, edges: true }]";
+const ownRule =
+  "[{ name: short, only: /short, by: ip, limits: [5 per 2s], hold: { for: 3s, everywhere: true }, edges: true }]";
 
 /** Another address each time it is asked for one. */
 let clients = 0;

@@ -130,13 +130,13 @@ function launch(
   return child;
 }
 
-/** Asks again until there is an answer, for at most ten seconds. */
+/** Asks again until there is an answer, for at most half a minute. */
 export async function eventually<T>(ask: () => T | undefined | Promise<T | undefined>): Promise<T> {
-  const until = Date.now() + 10_000;
+  const until = Date.now() + 30_000;
   for (;;) {
     const answer = await ask();
     if (answer !== undefined && answer !== false) return answer;
-    if (Date.now() > until) throw new Error(`nothing came of ${ask} in ten seconds`);
+    if (Date.now() > until) throw new Error(`nothing came of ${ask} in half a minute`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

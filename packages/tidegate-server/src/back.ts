@@ -4,10 +4,11 @@ import { Gauge, type Registry } from "prom-client";
 import type { Subject } from "tidegate";
 import { canonicalBlock, fingerprintsOf } from "tidegate/http";
 import { adminApi } from "./api/admin-api.js";
+import { heldClients } from "./api/edge-desk.js";
 import type { ReportedStatus } from "./api/handler.js";
 import type { Closing } from "./closing.js";
-import { overlapTest } from "./control/address-overlap.js";
 import { openEdgeLoop } from "./control/edge-loop.js";
+import { openSafelisted } from "./control/safelisted.js";
 import { forgetTracked } from "./control/tracking/tracked-rules.js";
 import type { ControlDesk } from "./control-desk.js";
 import type { Core } from "./core.js";
@@ -15,6 +16,8 @@ import { openCustomers } from "./customers/open-customers.js";
 import { openEdge } from "./edges/open-edge.js";
 import { readEdge } from "./edges/read-edge.js";
 import { listen } from "./listen/listen.js";
+import type { Live, LiveSeries } from "./live/live.js";
+import { openLive } from "./live/open-live.js";
 import type { Log } from "./log.js";
 import type { Refusal } from "./refusal.js";
 import type { FrontState, Fronts } from "./server.js";
@@ -31,6 +34,8 @@ export interface BackOptions {
   readonly fronts: Fronts | undefined;
   /** Undefined where nothing meets traffic. */
   readonly refusal?: (id: string) => Promise<Refusal | undefined>;
+  /** By the key a client is counted under. Undefined where nothing meets traffic. */
+  readonly series?: LiveSeries;
   /** False: looks at the edges as others report them. */
   readonly keepsEdges: boolean;
   readonly log: Log;
@@ -38,8 +43,15 @@ export interface BackOptions {
   readonly closing: Closing;
 }
 
+export interface Back {
+  /** Of the admin listener; undefined: it is not served. */
+  readonly admin?: string;
+  /** Where a browser logs in, once. Undefined when somebody has a token to do that with. */
+  readonly loginUrl?: string;
+}
+
 /** What people ask, and what goes on without traffic: the admin API, the edges, the customers of a primary database. */
-export async function openBack(options: BackOptions): Promise<string | undefined> {
+export async function openBack(options: BackOptions): Promise<Back> {
   const { settings, core, fronts, refusal, log, registry, closing } = options;
   const { gate, data, keeper } = core;
   const { source } = settings.customers;
@@ -47,7 +59,7 @@ export async function openBack(options: BackOptions): Promise<string | undefined
   closing.add("customers", () => customers.close());
   const desk = await openEdges(options);
   const address = settings.listen.admin;
-  if (address === undefined) return undefined;
+  if (address === undefined) return {};
   const startedAt = Date.now();
   let url = "";
   const status = async (): Promise<ReportedStatus> => {
@@ -55,13 +67,15 @@ export async function openBack(options: BackOptions): Promise<string | undefined
     return { startedAt, ...rest, listeners: { ...listeners, admin: url } };
   };
   const metricsText = fronts && (() => fronts.metricsText(registry));
-  const { handle } = adminApi({
+  const live = openLiveOf(options, desk);
+  const { handle, firstCode } = adminApi({
     settings,
     gate,
     data,
     keeper,
     customers,
     desk,
+    live,
     registry,
     log,
     status,
@@ -73,8 +87,57 @@ export async function openBack(options: BackOptions): Promise<string | undefined
   const { hosts } = settings.admin;
   const listener = await listen({ name: "admin", address, handle, hosts, log });
   closing.add("admin", () => listener.close(settings.drainMs));
+  // Before the listener is closed, which waits for answers under way.
+  closing.add("live", () => live.close());
   url = listener.url;
-  return url;
+  return { admin: url, ...(await firstLogin(core, log, url, firstCode)) };
+}
+
+/** While Redis is out of reach no start waits for it again: `tidegate token login-url` makes one later. */
+async function firstLogin(
+  { counts }: Core,
+  log: Log,
+  url: string,
+  firstCode: () => Promise<string | undefined>,
+): Promise<Pick<Back, "loginUrl">> {
+  if (!counts.isThere) return {};
+  const code = await firstCode().catch((error) => {
+    log.warn({ err: error }, "a code to log in with could not be made");
+  });
+  return code === undefined ? {} : { loginUrl: `${url}/#login=${code}` };
+}
+
+/** What those who watch are told of. */
+function openLiveOf({ settings, core, state, series, log }: BackOptions, desk: ControlDesk): Live {
+  const { gate, data, keeper } = core;
+  const { ipv6Prefix } = settings.identity;
+  return openLive({
+    ...(series && {
+      series: { ...series, client: (ip) => series.client(clientKey(ip, ipv6Prefix)) },
+    }),
+    desk,
+    told: (offenders) => heldClients(desk, offenders),
+    data,
+    state,
+    store: {
+      kind: settings.store.kind,
+      watch(wake) {
+        const stops = [gate.on("degraded", wake), gate.on("recovered", wake)];
+        return () => stops.forEach((stop) => void stop());
+      },
+    },
+    policy: () => keeper.status(),
+    log,
+  });
+}
+
+/** As clients are counted: of IPv6 by its block. Whatever is no address is nobody's. */
+function clientKey(ip: string, ipv6Prefix = 64): string {
+  const address = canonicalBlock(ip);
+  if (address === undefined) return "";
+  return address.includes(":") && !address.includes("/")
+    ? (canonicalBlock(`${address}/${ipv6Prefix}`) ?? "")
+    : address;
 }
 
 /** The edges this process is told of, and the loop that sets them right. */
@@ -89,17 +152,20 @@ async function openEdges(options: BackOptions): Promise<ControlDesk> {
     })),
   );
   for (const { edge } of edges) closing.add(`edge ${edge.name}`, () => edge.close());
+  const safelisted = openSafelisted({ gate: core.gate, directory: data.directory });
+  closing.add("safelist", () => safelisted.close());
   const loop = openEdgeLoop({
     edges,
     elsewhere: named.map(([edge, own]) => ({
       edge,
       kind: own.kind,
       maxEntries: roomAt(own),
-      open: keepsEdges ? undefined : readEdge(edge, own),
+      open: readEdge(edge, own),
     })),
+    isUntold: !keepsEdges && named.length === 0,
     settings: settings.control,
     trustedProxies: settings.trustedProxies,
-    isSafelisted: safelistTest(core),
+    isSafelisted: safelisted.has,
     keysOf: (subject) => keysOf(subject, settings),
     forget: (offenders) => forgetTracked(counts.store, offenders),
     data,
@@ -125,30 +191,16 @@ function roomAt(edge: EdgeSettings): number {
   return edge.kind === "fastly" ? edge.shards * edge.maxItems : edge.maxEntries;
 }
 
-/** By the list as the gate has it now; of a block also by what the policy itself names inside it. */
-function safelistTest({ gate }: Core): (address: string) => boolean {
-  let told: readonly string[] | undefined;
-  let isNamed = overlapTest([]);
-  return (address) => {
-    const { safelist = [] } = gate.policy;
-    if (safelist !== told) {
-      told = safelist;
-      isNamed = overlapTest(safelist);
-    }
-    return isNamed(address) || gate.safelist.find(address.split("/", 1)[0] as string) !== undefined;
-  };
-}
-
 /** Under what a client stands at an edge, as far as these facts tell. */
 function keysOf(subject: Partial<Subject>, { identity }: Settings): string[] {
-  const { ip, host, path, method, header } = subject;
+  const { ip, host, path = "/", method = "GET", header } = subject;
   const address = ip === undefined ? undefined : canonicalBlock(ip);
   if (ip === undefined || address === undefined) return [];
-  if (host === undefined || path === undefined || method === undefined || header === undefined)
-    return [address];
+  const addresses = [...new Set([address, clientKey(address, identity.ipv6Prefix)])];
+  if (host === undefined || header === undefined) return addresses;
   const { standard, broad } = fingerprintsOf(
     { ...subject, ip, host, path, method, header },
     identity.fingerprint ?? "sha256",
   );
-  return [address, standard, ...(broad === undefined ? [] : [broad])];
+  return [...addresses, standard, ...(broad === undefined ? [] : [broad])];
 }

@@ -13,6 +13,8 @@ export interface Data {
   readonly offenders: Offenders;
   readonly edgeBook: EdgeBook;
   readonly leases: Leases;
+  readonly tokens: Tokens;
+  readonly sessions: Sessions;
   /** Many records of the directory at once; an empty one removes. */
   putCustomers(records: readonly (readonly [id: string, record: CustomerRecord])[]): Promise<void>;
   close(): Promise<void>;
@@ -67,6 +69,8 @@ export interface AuditEntry {
   readonly why?: string;
   readonly before?: unknown;
   readonly after?: unknown;
+  /** The entry whose change this one took back. */
+  readonly undoes?: number;
 }
 
 export interface AuditLog {
@@ -99,10 +103,14 @@ export interface EdgeBook {
   setMode(edge: string, mode: Omit<SetMode, "at">): Promise<SetMode>;
   /** Clients cleared by hand whose hold-off has not ended: they go to no edge. */
   clears(): Promise<ClearedKey[]>;
-  addClears(keys: readonly string[], terms: { readonly until: number; readonly who: string }): Promise<void>;
+  addClears(keys: readonly string[], terms: Pick<ClearedKey, "until" | "who" | "isClient">): Promise<void>;
   /** How each edge was when whoever keeps it last looked: for those who do not keep it. */
   reports(): Promise<ReadonlyMap<string, unknown>>;
   report(edge: string, report: unknown): Promise<void>;
+  /** What guards withhold at which edge. It outlives every process, as what people decided does. */
+  stops(): Promise<ReadonlyMap<string, unknown>>;
+  /** Undefined: nothing any more. */
+  setStop(edge: string, stop: object | undefined): Promise<void>;
   /** Tells that something people decided has changed, within a second, whoever changed it. Answers how to stop. */
   watch(listener: () => void): () => void;
 }
@@ -116,6 +124,8 @@ export interface SetMode {
 
 export interface ClearedKey {
   readonly key: string;
+  /** This client was meant, under whatever key it is held: all of the address or block. Else the key alone. */
+  readonly isClient?: true;
   readonly until: number;
   readonly who: string;
   readonly at: number;
@@ -131,4 +141,57 @@ export interface Leases {
   giveUp(name: string, holder: string): Promise<void>;
   /** Who has it now; undefined: nobody. */
   holder(name: string): Promise<string | undefined>;
+}
+
+/** What somebody may do, each what those before it may too: look, act on clients, change how all of it works. */
+export const roles = ["viewer", "operator", "admin"] as const;
+
+export type Role = (typeof roles)[number];
+
+/** What is known of a token. The token itself is nowhere, only its SHA-256. */
+export interface NamedToken {
+  readonly id: string;
+  /** Unique. */
+  readonly name: string;
+  readonly role: Role;
+  readonly createdAt: number;
+  readonly createdBy: string;
+  /** To the minute. */
+  readonly lastUsedAt?: number;
+  /** Undefined: it holds until it is revoked. */
+  readonly until?: number;
+}
+
+/** Who may ask, beside whoever has the token of the settings. Ended ones stay until they are revoked. */
+export interface Tokens {
+  /** Undefined: another has this name, or is this very token. */
+  add(
+    token: Pick<NamedToken, "name" | "role" | "createdBy" | "until">,
+    digest: string,
+  ): Promise<NamedToken | undefined>;
+  /** Oldest first. */
+  list(): Promise<NamedToken[]>;
+  findByDigest(digest: string): Promise<NamedToken | undefined>;
+  /** By id or name. Undefined: there is none. */
+  revoke(idOrName: string): Promise<NamedToken | undefined>;
+  touch(id: string, at: number): Promise<void>;
+}
+
+/** Somebody who logged in, or may do so once. Found by a digest of what only they know. */
+export interface Session {
+  /** Of the token it was begun with; it ends with it. */
+  readonly tokenId: string;
+  readonly role: Role;
+  /** The token's, where it has one. */
+  readonly name?: string;
+  readonly until: number;
+}
+
+export interface Sessions {
+  add(digest: string, session: Session): Promise<void>;
+  /** Undefined: there is none, or it has ended. */
+  find(digest: string): Promise<Session | undefined>;
+  /** What was removed: of several that ask at once, one is told. */
+  remove(digest: string): Promise<Session | undefined>;
+  removeOfToken(tokenId: string): Promise<void>;
 }

@@ -18,6 +18,8 @@ export interface Edge {
   setMode(mode: EdgeMode, signal: AbortSignal): Promise<void>;
   /** How long the last change took to arrive, where the edge can measure it. */
   propagationMs?(): number | undefined;
+  /** What people have to look at though the edge does as it is told: shown as an alarm as long as it is so. */
+  problem?(): string | undefined;
   close(): Promise<void>;
 }
 
@@ -105,4 +107,11 @@ export class EdgeError extends TidegateError {
     this.edge = edge;
     this.transient = transient;
   }
+}
+
+/** What is wrong and what to do, without the edge's name, which whoever tells it says anyway. */
+export function problemWords(error: unknown, edge: string): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const words = error instanceof TidegateError ? message.replace(` [${error.code}]`, "") : message;
+  return words.startsWith(`${edge}: `) ? words.slice(edge.length + 2) : words;
 }

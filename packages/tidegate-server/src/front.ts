@@ -6,6 +6,7 @@ import type { Core } from "./core.js";
 import { decideService, type Finish } from "./decide/decide-service.js";
 import { startDemoApp } from "./demo/demo-app.js";
 import { listen } from "./listen/listen.js";
+import { type FrontSeries, openFrontSeries } from "./live/front-series.js";
 import type { Log } from "./log.js";
 import { openDecisionLog } from "./observe/decision-log.js";
 import { recentDecisions } from "./observe/recent-decisions.js";
@@ -23,6 +24,8 @@ export interface Front {
   readonly finish: Finish;
   /** A decision of this process's that refused, as long as it is remembered. */
   refusal(id: string): Refusal | undefined;
+  /** What it decided lately, second by second. */
+  readonly series: FrontSeries;
 }
 
 export interface FrontOptions {
@@ -46,6 +49,8 @@ export async function openFront(options: FrontOptions): Promise<Front> {
   closing.add("control", () => control.close());
   const recent = recentDecisions(gate);
   closing.add("recent decisions", () => recent.close());
+  const series = openFrontSeries(gate);
+  closing.add("series", () => series.close());
   const decide = await openDecide(options, control.track);
   const proxy = await openPerimeter(options, control.track);
   return {
@@ -53,6 +58,7 @@ export async function openFront(options: FrontOptions): Promise<Front> {
     notReady: () => proxy?.notReady() ?? [],
     finish: decide?.finish ?? (async () => false),
     refusal: recent.find,
+    series,
   };
 }
 
@@ -71,9 +77,8 @@ function openLoggedOffenders({ settings, core, log, registry, closing, worker }:
   return {
     ...offenders,
     async add(offender) {
-      const { key, rule, until, score, leaked } = offender;
       const isNews = await offenders.add(offender);
-      if (isNews) decisionLog.control({ event: "held", client: key, reason: rule, until, score, leaked });
+      if (isNews) decisionLog.held(offender);
       return isNews;
     },
   };

@@ -29,8 +29,8 @@ export interface OffenderFacts {
 }
 
 /**
- * Who is held now: in this process, or in Redis for all of them. One offender per rule and key. Bounded: when full, whoever is released soonest goes
- * first. Ended ones are never answered.
+ * Who is held now: in this process, or in Redis for all of them. One offender per rule and key. Bounded: when full, the mildest go
+ * first, of equals whoever is released soonest. Ended ones are never answered.
  */
 export interface Offenders {
   /** New, longer, worse or further leaked; `until` and `leaked` never fall. Answers whether the edges have to know. */
@@ -47,4 +47,6 @@ export interface Offenders {
   /** False until `markComplete`, and again after a loss: then what stands at the edges may be all that is left. */
   isComplete(): Promise<boolean>;
   markComplete(): Promise<void>;
+  /** How many went for want of room since it began, as of the last look. */
+  dropped(): number;
 }

@@ -1,11 +1,13 @@
 import { Registry } from "prom-client";
 import type { BusyKey, GateMetrics } from "tidegate";
-import { openBack, type ServerStatus } from "./back.js";
+import { type Back, openBack, type ServerStatus } from "./back.js";
 import { Closing } from "./closing.js";
 import type { Loaded } from "./config/load-config.js";
 import { openCore } from "./core.js";
 import type { Finish } from "./decide/decide-service.js";
 import { type Front, openFront } from "./front.js";
+import type { ClientSeries, Series } from "./live/series.js";
+import { sumClients, sumSeries } from "./live/sum-series.js";
 import type { Log } from "./log.js";
 import { logDecisions } from "./observe/log-decisions.js";
 import { openMeters } from "./observe/open-meters.js";
@@ -35,6 +37,9 @@ export interface Fronts {
   state(most: number): Promise<FrontState>;
   /** A decision that refused, as long as the one that made it remembers. */
   refusal(id: string): Promise<Refusal | undefined>;
+  /** What each of them decided in the newest seconds, and one of its busiest clients. */
+  series(seconds: number): Promise<readonly Series[]>;
+  clientSeries(key: string): Promise<readonly ClientSeries[]>;
   /** Everybody's metrics and the given own ones, as one text. */
   metricsText(own: Registry): Promise<string>;
 }
@@ -56,6 +61,8 @@ export interface Urls {
 
 export interface Server {
   readonly urls: Urls;
+  /** Where a browser logs in, once. Undefined when somebody has a token to do that with. */
+  readonly loginUrl?: string;
   readonly registry: Registry;
   /** Reads the file again. */
   reload(who: string): Promise<void>;
@@ -65,6 +72,9 @@ export interface Server {
   readonly finish: Finish;
   /** A decision that refused, as long as it is remembered here. */
   refusal(id: string): Promise<Refusal | undefined>;
+  /** What was decided in the newest seconds, and of one of the busiest clients. */
+  series(seconds: number): Promise<Series>;
+  clientSeries(key: string): Promise<ClientSeries | undefined>;
   /** Tells whoever asks that it ends, lets what is under way end, and closes everything. */
   close(): Promise<void>;
 }
@@ -112,6 +122,10 @@ async function open(loaded: Loaded, options: ServerOptions, closing: Closing): P
   const state = (most: number): Promise<FrontState> => fronts?.state(most) ?? ownState(most);
   const refusal = async (id: string): Promise<Refusal | undefined> =>
     fronts === undefined ? front?.refusal(id) : fronts.refusal(id);
+  const series = async (seconds: number): Promise<Series> =>
+    sumSeries((await fronts?.series(seconds)) ?? (front ? [front.series.read(seconds)] : []), seconds);
+  const clientSeries = async (key: string): Promise<ClientSeries | undefined> =>
+    fronts === undefined ? front?.series.client(key) : sumClients(await fronts.clientSeries(key));
   const status = async (): Promise<ServerStatus> => {
     const { notReady, metrics } = await state(0);
     return {
@@ -127,16 +141,19 @@ async function open(loaded: Loaded, options: ServerOptions, closing: Closing): P
     };
   };
   // People are answered first and last: a start and an end can be watched.
-  const admin =
+  const { admin, loginUrl }: Back =
     role === "front"
-      ? undefined
+      ? {}
       : await openBack({
           settings,
           core,
           status,
           state,
           fronts,
-          ...((role === "whole" || fronts !== undefined) && { refusal }),
+          ...((role === "whole" || fronts !== undefined) && {
+            refusal,
+            series: { read: series, client: clientSeries },
+          }),
           keepsEdges,
           log,
           registry,
@@ -154,10 +171,13 @@ async function open(loaded: Loaded, options: ServerOptions, closing: Closing): P
     });
   return {
     urls: { ...front?.urls, ...(admin !== undefined && { admin }) },
+    ...(loginUrl !== undefined && { loginUrl }),
     registry,
     reload: (who) => keeper.reload(who),
     state,
     refusal,
+    series,
+    clientSeries,
     finish: front?.finish ?? (async () => false),
     close() {
       isDraining = true;

@@ -113,6 +113,8 @@ export function hasSilentCallers({ listen, decide }: Pick<Settings, "listen" | "
 
 export interface AdminSettings {
   readonly token?: Secret;
+  /** The token was made up for this process alone: what others begin with its help outlives it. */
+  readonly isPassing?: true;
   readonly hosts: readonly string[];
 }
 
@@ -157,11 +159,11 @@ export interface ControlSettings {
   readonly guard: ControlGuard;
 }
 
-/** What is too much to be right: beyond it an edge goes to shadow, and an alarm is raised. */
+/** What is too much to be right: beyond it new entries are withheld, and an alarm is raised. What stands at the edge stays. */
 export interface ControlGuard {
   /** New entries at one edge within a minute. */
   readonly newPerMinute: number;
-  /** Part of the clients seen lately that is held, 0 to 1; asked when at least 100 are. */
+  /** Part of the clients seen lately that is held, 0 to 1; asked when at least 100 are, of 20 networks or more. */
   readonly share: number;
 }
 
@@ -172,6 +174,8 @@ export interface TrackSettings {
   /** Written as rates: what one client may do on one path, and a known tool on all together. */
   readonly standard: string;
   readonly broad: string;
+  /** What one address may do, whatever it calls itself. Undefined: addresses are not tracked. */
+  readonly address?: string;
   /** EARRRL's memory. */
   readonly halfLifeMs: number;
   /** How long an offender is held at least, the first time, the second, and so on. */

@@ -183,4 +183,7 @@ export interface BusyKey {
   readonly count: number;
   readonly error: number;
   readonly refused: number;
+  /** Requests since this key is kept by name. They do not fade; they begin at 0 again when it was let go and came back. */
+  readonly total: number;
+  readonly totalRefused: number;
 }

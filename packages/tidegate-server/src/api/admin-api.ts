@@ -1,56 +1,77 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { type Context, Hono } from "hono";
 import { parsePolicy } from "../config/parse-policy.js";
 import type { Settings } from "../settings.js";
+import { version } from "../version.js";
+import { openAccess } from "./access/access.js";
+import { anybody } from "./access/caller.js";
 import { ApiProblem, notFound } from "./api-problem.js";
+import { dashboardFiles } from "./dashboard-files.js";
 import { failureOf } from "./failure.js";
 import type { AdminParts, Answer, Ask } from "./handler.js";
 import { readBody } from "./read-body.js";
 import { type Route, routes } from "./routes.js";
-import { tokenCheck } from "./token-check.js";
+import { turns } from "./turns.js";
+import { undoneEntries } from "./undo/undone-entries.js";
 import { whoActs } from "./who.js";
 
 export interface AdminOptions
   extends Pick<
     AdminParts,
-    "gate" | "data" | "keeper" | "customers" | "desk" | "refusal" | "registry" | "log" | "status"
+    "gate" | "data" | "keeper" | "customers" | "desk" | "refusal" | "live" | "registry" | "log" | "status"
   > {
-  readonly settings: Pick<Settings, "admin">;
+  readonly settings: Pick<Settings, "admin"> & Partial<Pick<Settings, "trustedProxies">>;
   /** Default the gate's own; with workers, of all together. */
   readonly busiest?: AdminParts["busiest"];
   /** Default the registry's own; with workers, everybody's. */
   readonly metricsText?: () => Promise<string>;
   /** Throws what is wrong with a policy's text. Default: what the text alone shows. */
   readonly validate?: (text: string) => unknown;
+  /** For tests of sessions and tokens. Default the system's. */
+  readonly clock?: () => number;
 }
 
 export interface AdminApi {
   handle(req: IncomingMessage, res: ServerResponse): void;
+  /** A code that logs a browser in once; undefined when somebody has a token to do that with. */
+  firstCode(): Promise<string | undefined>;
 }
 
 type Env = { Bindings: HttpBindings };
 
 /** What people and their tools ask the server, over HTTP. The table of routes is all there is. */
 export function adminApi(options: AdminOptions): AdminApi {
-  const { settings, gate, registry, log } = options;
-  const checkToken = tokenCheck(settings.admin.token);
+  const { gate, registry, log } = options;
+  const access = openAccess(options);
+  let document: Promise<unknown> | undefined;
   const parts: AdminParts = {
     ...options,
+    access,
     validate: options.validate ?? parsePolicy,
     metricsText: options.metricsText ?? (() => registry.metrics()),
     busiest: options.busiest ?? gate.busiest,
+    openapi: () => {
+      // It takes its time to load, and few ask.
+      document ??= import("./openapi/document.js").then((it) => it.openapiDocument(routes, version()));
+      return document;
+    },
+    turn: turns(),
+    undone: undoneEntries(options.data.audit),
   };
 
-  async function answer(c: Context<Env>, { handle, isOpen }: Route): Promise<Response> {
+  async function answer(c: Context<Env>, { handle, role = "admin", isOpen }: Route): Promise<Response> {
     const { incoming } = c.env;
-    if (isOpen !== true) await checkToken(incoming);
+    const caller = isOpen === true ? anybody : await access.check(incoming, role);
     const ask: Ask = {
       req: incoming,
+      caller,
+      res: c.env.outgoing as ServerResponse,
       param: (name) => c.req.param(name) ?? "",
       query: c.req.query(),
       body: () => readBody(incoming),
-      who: () => whoActs(incoming),
+      who: () => (caller.name === undefined ? whoActs(incoming) : `token:${caller.name}`),
     };
     return responseOf(await handle(parts, ask));
   }
@@ -65,6 +86,9 @@ export function adminApi(options: AdminOptions): AdminApi {
       );
     });
   }
+  const dashboardFile = dashboardFiles();
+  for (const path of ["/", "/assets/:file"])
+    app.get(path, (c) => dashboardFile(c.req.path, c.req.header("accept-encoding")) ?? c.notFound());
   app.notFound(() =>
     problemResponse(notFound("There is nothing here.", "See docs/server/api.md for what there is.")),
   );
@@ -90,6 +114,10 @@ export function adminApi(options: AdminOptions): AdminApi {
       for (const [name, value] of securityHeaders) res.setHeader(name, value);
       void listener(req, res);
     },
+    async firstCode() {
+      if (access.hasOwnToken || (await options.data.tokens.list()).length > 0) return undefined;
+      return (await access.makeCode({ role: "admin" })).code;
+    },
   };
 }
 
@@ -100,6 +128,7 @@ const securityHeaders = [
   ["X-Frame-Options", "DENY"],
   ["Referrer-Policy", "no-referrer"],
   ["Cross-Origin-Resource-Policy", "same-origin"],
+  ["Cross-Origin-Opener-Policy", "same-origin"],
 ] as const;
 
 function methodsByPath(): Map<string, string> {
@@ -109,10 +138,16 @@ function methodsByPath(): Map<string, string> {
   return found;
 }
 
-function responseOf({ status = 200, body, type }: Answer): Response {
-  return new Response(type === undefined ? JSON.stringify(body) : String(body), {
+function responseOf({ status = 200, body, type, etag, isSent, headers }: Answer): Response {
+  if (isSent === true) return RESPONSE_ALREADY_SENT;
+  const sent = body instanceof ReadableStream ? body : String(body);
+  return new Response(type === undefined ? JSON.stringify(body) : sent, {
     status,
-    headers: { "Content-Type": type ?? "application/json" },
+    headers: {
+      ...headers,
+      "Content-Type": type ?? "application/json",
+      ...(etag !== undefined && { ETag: etag }),
+    },
   });
 }
 

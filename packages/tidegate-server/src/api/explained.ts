@@ -1,5 +1,5 @@
 import type { Subject } from "tidegate";
-import { heldClients } from "./edge-desk.js";
+import { heldClients, refusedAt } from "./edge-desk.js";
 import type { AdminParts } from "./handler.js";
 import type { ExplainAnswer } from "./types.js";
 
@@ -12,13 +12,15 @@ export async function explained(parts: AdminParts, subject: Partial<Subject>): P
 async function atEdges(
   { desk, log }: AdminParts,
   subject: Partial<Subject>,
-): Promise<Pick<ExplainAnswer, "offenders" | "cleared">> {
+): Promise<Pick<ExplainAnswer, "offenders" | "refusedAt" | "cleared">> {
   if (desk === undefined) return {};
   try {
     const [held, cleared] = await Promise.all([desk.find(subject), desk.clears(subject)]);
-    return { offenders: await heldClients(desk, held), cleared };
+    const offenders = await heldClients(desk, held);
+    const met = new Set(desk.meets(subject, held).map(({ key }) => key));
+    return { offenders, refusedAt: refusedAt(offenders.filter(({ key }) => met.has(key))), cleared };
   } catch (error) {
     log.warn({ err: error }, "who is held at the edges can not be told");
-    return { offenders: null, cleared: null };
+    return { offenders: null, refusedAt: null, cleared: null };
   }
 }

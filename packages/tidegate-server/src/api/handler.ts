@@ -1,24 +1,31 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Registry } from "prom-client";
 import type { BusyKey, CustomerRecord, Gate, GateMetrics } from "tidegate";
 import type { ControlDesk } from "../control-desk.js";
 import type { CustomersStatus } from "../customers/customer-book.js";
 import type { Data, PolicyVersion } from "../data.js";
+import type { Live } from "../live/live.js";
 import type { Log } from "../log.js";
 import type { PolicyStatus } from "../policy/policy-status.js";
 import type { Refusal } from "../refusal.js";
+import type { Access } from "./access/access.js";
+import type { Caller } from "./access/caller.js";
+import type { Turns } from "./turns.js";
 import type { Status } from "./types.js";
+import type { UndoneEntries } from "./undo/undone-entries.js";
 
 /** What handlers work on. */
 export interface AdminParts {
   readonly gate: Gate;
-  readonly data: Pick<Data, "kind" | "policies" | "audit">;
+  readonly data: Pick<Data, "kind" | "policies" | "audit" | "tokens" | "sessions">;
   readonly keeper: Keeper;
   readonly customers: Customers;
   /** Undefined: there are no edges. */
   readonly desk?: ControlDesk;
   /** A decision that refused, as long as it is remembered. Undefined: nothing here meets traffic. */
   readonly refusal?: (id: string) => Promise<Refusal | undefined>;
+  /** What goes on now. Undefined: it is not watched here. */
+  readonly live?: Live;
   readonly registry: Registry;
   readonly log: Log;
   readonly status: () => ReportedStatus | Promise<ReportedStatus>;
@@ -26,6 +33,13 @@ export interface AdminParts {
   readonly validate: (text: string) => unknown;
   readonly metricsText: () => Promise<string>;
   readonly busiest: (most: number) => readonly BusyKey[] | Promise<readonly BusyKey[]>;
+  readonly access: Access;
+  /** What there is to ask, as OpenAPI. */
+  readonly openapi: () => Promise<unknown>;
+  /** Acts on one thing come one after the other. */
+  readonly turn: Turns;
+  /** Which audit entries were taken back. */
+  readonly undone: UndoneEntries;
 }
 
 /** The status as it is handed in. */
@@ -43,7 +57,13 @@ export interface Keeper {
     text: string,
     options: { who: string; why?: string; after?: number; source?: "api" },
   ): Promise<PolicyVersion>;
-  rollback(options: { to?: number; who: string; why?: string }): Promise<PolicyVersion>;
+  rollback(options: {
+    to?: number;
+    who: string;
+    why?: string;
+    after?: number;
+    undoes?: number;
+  }): Promise<PolicyVersion>;
 }
 
 /** Of the book of customers, what is used here. */
@@ -60,6 +80,10 @@ export interface Customers {
 /** One request, as a handler sees it. */
 export interface Ask {
   readonly req: IncomingMessage;
+  /** For an answer that goes on and on; whoever takes it says `isSent`. */
+  readonly res: ServerResponse;
+  /** Who asks, and what they may. */
+  readonly caller: Caller;
   /** A part of the path, decoded. */
   param(name: string): string;
   readonly query: Readonly<Record<string, string>>;
@@ -71,8 +95,13 @@ export interface Ask {
 export interface Answer<Body = unknown> {
   readonly status?: number;
   readonly body: Body;
-  /** Sent as it is, under this type, instead of as JSON. */
+  /** Sent as it is, under this type, instead of as JSON. A stream is sent as it comes. */
   readonly type?: string;
+  /** The handler answers by itself, or has. */
+  readonly isSent?: true;
+  /** By what a write can say which state it is about (`If-Match`). */
+  readonly etag?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export type Handler<Body = unknown> = (parts: AdminParts, ask: Ask) => Answer<Body> | Promise<Answer<Body>>;

@@ -3,9 +3,12 @@ import { ApiProblem } from "./api-problem.js";
 import type { AdminParts } from "./handler.js";
 
 /** Leaves the entry of a change that was made. Where that fails the caller is told, and the log has the entry. */
-export async function note({ data, log }: AdminParts, entry: Omit<AuditEntry, "id" | "at">): Promise<void> {
+export async function note(
+  { data, log }: AdminParts,
+  entry: Omit<AuditEntry, "id" | "at">,
+): Promise<AuditEntry> {
   try {
-    await data.audit.add(entry);
+    return await data.audit.add(entry);
   } catch (error) {
     log.error({ err: error, entry }, "audit entry could not be kept");
     throw new ApiProblem({

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { type Role, roles } from "../data.js";
 import { type EdgeMode, edgeModes } from "../edge.js";
 import { ApiProblem } from "./api-problem.js";
 
@@ -59,10 +60,44 @@ export const listQuery = z.strictObject({
 });
 export const mostQuery = z.strictObject({ most });
 
+export const noQuery = z.strictObject({});
+export const seriesQuery = z.strictObject({
+  seconds: whole("Give a whole number of seconds from 1 to 600", 600).optional(),
+});
+export const clientSeriesQuery = z.strictObject({ ip: someText(64, "Give the client's address") });
+
+const digestWords = "Give a digest, 40 or 64 hexadecimal digits";
+const digest = z
+  .string({ error: digestWords })
+  .regex(/^(?:[0-9a-f]{64}|[0-9a-f]{40})$/i, { error: digestWords })
+  .transform((text) => text.toLowerCase());
+
 export const offendersQuery = z.strictObject({
   most,
   after: text(400, "Give the `next` of the page before").optional(),
   ip: someText(64, "Give the client's address").optional(),
+  key: digest.optional(),
+});
+
+const instant = "Give milliseconds since the epoch, or a time such as 2026-01-31T12:00:00Z";
+const time = text(40, instant)
+  .transform((given) => (/^\d{1,15}$/.test(given) ? Number(given) : Date.parse(given)))
+  .refine((ms) => Number.isFinite(ms), { error: instant })
+  .optional();
+
+export const auditQuery = z.strictObject({
+  most,
+  before,
+  who: someText(100, "Give who acted, as the audit names them").optional(),
+  what: someText(100, "Give what was done, or how it begins, such as blocklist or policy.").optional(),
+  target: someText(1024, "Give what it was done to").optional(),
+  since: time,
+  until: time,
+  format: z.enum(["json", "ndjson", "csv"], { error: "Give json, ndjson or csv" }).optional(),
+});
+export const undoBody = z.strictObject({
+  why,
+  force: z.boolean({ error: "Give true or false" }).optional(),
 });
 
 const mode = `Give ${edgeModes.map((each) => JSON.stringify(each)).join(" or ")}`;
@@ -109,6 +144,25 @@ export const limitsBody = z.strictObject({
     .nullable(),
 });
 
+export const noBody = z.strictObject({});
+
+const role = `Give ${roles.map((each) => JSON.stringify(each)).join(" or ")}`;
+const tokenName =
+  "Give 1 to 40 letters, digits, spaces and . _ @ + -, beginning with a letter, and not an id";
+const tokenFor = "Give a duration such as 12h or 30d; without it the token holds until it is revoked";
+export const tokenBody = z.strictObject({
+  name: z
+    .string({ error: tokenName })
+    .regex(/^(?![0-9a-f]{12}$)\p{L}(?:[\p{L}\p{N} ._@+-]{0,38}[\p{L}\p{N}._@+-])?$/u, { error: tokenName }),
+  role: z.enum(roles as unknown as [Role], { error: role }),
+  for: someText(40, tokenFor).optional(),
+});
+
+const login = 'Give {"token": "…"} or {"code": "…"}, one of them';
+export const loginBody = z
+  .strictObject({ token: someText(1024, login).optional(), code: someText(200, login).optional() })
+  .refine(({ token, code }) => (token === undefined) !== (code === undefined), { error: login });
+
 const fact = (error: string) => text(8192, `${error}, at most 8192 characters`).optional();
 const header = "Give headers as names with texts";
 export const subjectBody = z.strictObject({
@@ -141,3 +195,11 @@ export const subjectBody = z.strictObject({
       error: 'Give at least one fact, e.g. {"ip": "203.0.113.7"}',
     }),
 });
+
+export const clearBody = z
+  .strictObject({ subject: subjectBody.shape.subject.optional(), key: digest.optional() })
+  .refine(({ subject, key }) => (subject === undefined) !== (key === undefined), {
+    path: ["subject"],
+    error:
+      'Give what is known of the client, e.g. {"ip": "203.0.113.7"}, or instead of it the key of an offender',
+  });

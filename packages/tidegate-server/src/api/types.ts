@@ -1,8 +1,10 @@
 import type { BusyKey, Cleared, Explanation, GateMetrics, ListEntry, ListName } from "tidegate";
 import type { ConfigProblem } from "../config/config-file-error.js";
-import type { EdgeStatus, SyncReport } from "../control-desk.js";
+import type { EdgeStanding, EdgeStatus, SyncReport } from "../control-desk.js";
 import type { CustomersStatus } from "../customers/customer-book.js";
-import type { AuditEntry, ClearedKey, PolicyVersion } from "../data.js";
+import type { AuditEntry, ClearedKey, NamedToken, PolicyVersion, Role } from "../data.js";
+import type { EdgeMode } from "../edge.js";
+import type { ClientSeries, Series } from "../live/series.js";
 import type { OffenderFacts } from "../offenders.js";
 import type { PolicyStatus } from "../policy/policy-status.js";
 import type { Refusal } from "../refusal.js";
@@ -60,6 +62,8 @@ export interface PolicyVersionsAnswer {
 /** GET /v1/policy/versions/:id, POST /v1/policy, POST /v1/policy/rollback */
 export interface PolicyVersionAnswer {
   readonly version: PolicyVersion;
+  /** Of a write: the version it replaced. */
+  readonly before?: number;
 }
 
 /** POST /v1/policy/validate */
@@ -71,23 +75,32 @@ export interface ValidateAnswer {
 /** GET /v1/lists/:list, by address. */
 export interface ListAnswer {
   readonly list: ListName;
-  readonly entries: readonly ListEntry[];
+  readonly entries: readonly ListLine[];
   /** `after` of the next page. */
   readonly next?: string;
   /** Those the policy itself names: they are changed there. */
   readonly fromPolicy: readonly string[];
 }
 
-/** PUT /v1/lists/:list/:address */
+/** Of a list of entries: each with what its header `ETag` would be. */
+export interface ListLine extends ListEntry {
+  readonly etag: string;
+}
+
+/** GET and PUT /v1/lists/:list/:address */
 export interface ListEntryAnswer {
   readonly list: ListName;
   readonly entry: ListEntry;
+  /** Of a write: the entry it replaced. */
+  readonly before?: ListEntry;
 }
 
 /** DELETE /v1/lists/:list/:address */
 export interface ListRemovedAnswer {
   readonly list: ListName;
   readonly removed: string;
+  /** The entry as it was. */
+  readonly before?: ListEntry;
 }
 
 /** GET /v1/customers/:id, PUT …/tier, PUT …/limits */
@@ -98,12 +111,16 @@ export interface CustomerAnswer {
   readonly limits: Readonly<Record<string, number>> | null;
   /** Of a write: whether the primary database has it too. */
   readonly state?: "done" | "pending";
+  /** Of a write: what it replaced. */
+  readonly before?: Partial<Pick<CustomerAnswer, "tier" | "limits">>;
 }
 
 /** POST /v1/explain. Times that never come are null. */
 export interface ExplainAnswer extends Explanation {
   /** Only with edges: where this client is held there. Null: it can not be told now. */
   readonly offenders?: readonly HeldClient[] | null;
+  /** Only with edges: which of them refuse this request now, whatever `allowed` says, which is the server's own word. Null: it can not be told now. */
+  readonly refusedAt?: readonly RefusedAt[] | null;
   /** Only with edges: whoever cleared this client by hand, and until when it goes to no edge. Null: it can not be told now. */
   readonly cleared?: readonly ClearedKey[] | null;
 }
@@ -119,6 +136,8 @@ export interface DecisionAnswer {
 export interface ClearAnswer extends Cleared {
   /** Only with edges: what was taken off them. */
   readonly edges?: readonly HeldClient[];
+  /** Only with edges: until when it goes to none. */
+  readonly holdOffUntil?: number;
 }
 
 /** A client the edges are to refuse. */
@@ -133,17 +152,34 @@ export interface HeldClient {
   readonly leaked: number;
   /** Edges it goes to, by name. */
   readonly edges: readonly string[];
+  /** How it stands at each of them. */
+  readonly standing: readonly EdgeStanding[];
   readonly about: OffenderFacts;
+}
+
+/** An edge that refuses a client now. */
+export interface RefusedAt {
+  readonly edge: string;
+  readonly rule: string;
+  readonly key: string;
+  readonly until: number;
 }
 
 /** GET /v1/edges */
 export interface EdgesAnswer {
-  readonly edges: readonly EdgeStatus[];
+  readonly edges: readonly EdgeLine[];
 }
 
-/** POST /v1/edges/:name/mode */
+/** Of a list of edges: each with what its header `ETag` would be. */
+export interface EdgeLine extends EdgeStatus {
+  readonly etag: string;
+}
+
+/** GET /v1/edges/:name, POST /v1/edges/:name/mode */
 export interface EdgeModeAnswer {
   readonly edge: EdgeStatus;
+  /** Of a write: the mode it replaced. */
+  readonly before?: EdgeMode;
 }
 
 /** POST /v1/edges/:name/sync, POST /v1/edges/sync */
@@ -163,11 +199,72 @@ export interface BusiestAnswer {
   readonly clients: readonly BusyKey[];
 }
 
+/** GET /v1/series */
+export type SeriesAnswer = Series;
+
+/** GET /v1/series/client: null when this client is not among the busiest. */
+export interface ClientSeriesAnswer {
+  readonly client: ClientSeries | null;
+}
+
 /** GET /v1/audit, newest first. */
 export interface AuditAnswer {
-  readonly entries: readonly AuditEntry[];
+  readonly entries: readonly AuditLine[];
   /** `before` of the next page. */
   readonly next?: number;
+}
+
+export interface AuditLine extends AuditEntry {
+  /** Whether POST /v1/audit/:id/undo can take it back; whether it has changed again since is found out then. */
+  readonly undoable: boolean;
+  /** The entry that took it back. */
+  readonly undoneBy?: number;
+}
+
+/** POST /v1/audit/:id/undo */
+export interface UndoAnswer {
+  readonly undone: number;
+  /** What the audit says of it: an act that can be undone in turn. Left out where the audit could not be read. */
+  readonly entry?: AuditEntry;
+}
+
+/** POST /v1/login, GET /v1/session */
+export interface SessionAnswer {
+  readonly role: Role;
+  /** The token's; null where it has none. */
+  readonly name: string | null;
+  /** Of a session: when it ends, and what its writes send as `Tidegate-Csrf`. Null for whoever asks with a token. */
+  readonly until: number | null;
+  readonly csrf: string | null;
+}
+
+/** POST /v1/logout */
+export interface LogoutAnswer {
+  readonly status: "logged out";
+}
+
+/** GET /v1/tokens, oldest first. */
+export interface TokensAnswer {
+  readonly tokens: readonly NamedToken[];
+}
+
+/** POST /v1/tokens */
+export interface TokenCreatedAnswer {
+  readonly token: NamedToken;
+  /** The token itself. It is told this once. */
+  readonly secret: string;
+}
+
+/** DELETE /v1/tokens/:id */
+export interface TokenRevokedAnswer {
+  readonly revoked: NamedToken;
+}
+
+/** POST /v1/login-codes */
+export interface LoginCodeAnswer {
+  /** To be sent to POST /v1/login, once. */
+  readonly code: string;
+  readonly until: number;
 }
 
 /** Every error, as application/problem+json. */
@@ -184,4 +281,6 @@ export interface ProblemAnswer {
   readonly problems?: readonly ConfigProblem[];
   /** Of an unexpected error: under this name it is in the log. */
   readonly id?: string;
+  /** Of what has changed meanwhile: how it is now; null: it is not there. */
+  readonly now?: unknown;
 }

@@ -31,6 +31,25 @@ function clientFacts(text: string): Facts {
   );
 }
 
+/** Whom of those at the edges a person means. */
+export type HeldFilter = { readonly ip?: string; readonly key?: string };
+
+export function heldFilter(text: string): HeldFilter {
+  if (isDigest(text)) return { key: text.toLowerCase() };
+  const [address = "", bits] = text.replace(/^\[(.*)\]$/, "$1").split("/", 2);
+  if (isIP(address) !== 0 && (bits === undefined || /^\d{1,3}$/.test(bits)))
+    return { ip: bits === undefined ? address : `${address}/${bits}` };
+  throw usageError(
+    `${JSON.stringify(text.slice(0, 100))} is neither an address nor a digest.`,
+    "Give an address, a block such as 203.0.113.0/24, or a digest of 40 or 64 hexadecimal digits.",
+  );
+}
+
+/** A key an offender stands under at the edges: SHA-256, or SHA-1 in the seed's form. */
+export function isDigest(text: string): boolean {
+  return /^(?:[0-9a-f]{64}|[0-9a-f]{40})$/i.test(text);
+}
+
 /** By its looks: no client is written so. Some ids have no digit, and then look like a name. */
 export function isDecisionId(text: string): boolean {
   return mayBeDecision(text) && /\d/.test(text);

@@ -11,12 +11,21 @@ export interface ConfiguredEdge<Kind extends EdgeSettings["kind"]> {
   readonly settings: Settings;
 }
 
+export interface ConfiguredEdgeOptions {
+  readonly config: string;
+  readonly name: string | undefined;
+  readonly io: Pick<Io, "cwd" | "env">;
+  /** What is made of it holds no token: variables for them need not be set. */
+  readonly canLackTokens?: boolean;
+}
+
 /** The edge of this name, or the only one of its kind. */
 export function configuredEdge<Kind extends EdgeSettings["kind"]>(
   kind: Kind,
-  { config, name, io }: { config: string; name: string | undefined; io: Pick<Io, "cwd" | "env"> },
+  { config, name, io, canLackTokens = false }: ConfiguredEdgeOptions,
 ): ConfiguredEdge<Kind> {
-  const { settings } = loadConfig({ file: resolve(io.cwd, config), env: { ...io.env }, cwd: io.cwd });
+  const { cwd, env } = io;
+  const { settings } = loadConfig({ file: resolve(cwd, config), env: { ...env }, cwd, canLackTokens });
   const ofKind = Object.entries(settings.edges).filter(
     (each): each is [string, Extract<EdgeSettings, { kind: Kind }>] => each[1].kind === kind,
   );

@@ -13,7 +13,7 @@ export function addEdgeRender(edge: Command, act: Acting): void {
     .description(
       "Writes what has to stand in another server's configuration: so that it refuses who is held (haproxy, varnish, nginx-map, fastly), or asks the decision service first (nginx-auth, caddy, traefik).",
     )
-    .addArgument(new Argument("<kind>", "for whom").choices(Object.keys(renderable)))
+    .addArgument(new Argument("<kind>", "for whom").choices(Object.keys(renderable)).argParser(kindOf))
     .argument("[edge]", "its name in the file of --config (the one of that kind)")
     .option("-c, --config <file>", "tidegate.yaml: fingerprints and the edge's own settings are as it says")
     .option("--fingerprint <form>", "sha256 or seed, as identity.fingerprint (sha256)")
@@ -65,6 +65,16 @@ export function addEdgeRender(edge: Command, act: Acting): void {
         await show(cli, files, flags.out);
       }),
     );
+}
+
+function kindOf(text: string): string {
+  const kinds = Object.keys(renderable);
+  if (kinds.includes(text)) return text;
+  const near = kinds.filter((kind) => kind.startsWith(`${text}-`));
+  throw usageError(
+    `${JSON.stringify(text.slice(0, 64))} is nothing that is rendered.`,
+    near.length > 0 ? `Did you mean ${near.join(" or ")}?` : `There are ${kinds.join(", ")}.`,
+  );
 }
 
 async function show(cli: Cli, files: Rendered["files"], out: string | undefined): Promise<void> {

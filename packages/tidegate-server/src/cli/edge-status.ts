@@ -4,18 +4,20 @@ import type { EdgeStatus } from "../control-desk.js";
 import { printable } from "../printable.js";
 import { type Acting, examples, type Flags } from "./cli.js";
 import { exit } from "./exit.js";
-import { table } from "./table.js";
+import { counted, table } from "./table.js";
 import { relative, span } from "./times.js";
+import { refuseUntoldEdges } from "./untold-edges.js";
 
 export function addEdgeStatus(edge: Command, act: Acting): void {
   edge
     .command("status")
     .description(
-      "How each edge is: its mode, whether it has all it is to have, and what to look at. Ends with 1 when one is behind, out of reach, looked after by nobody, or has an alarm.",
+      "How each edge is: its mode, whether it has all it is to have, and what to look at. Ends with 1 when one is behind, out of reach, kept by nobody, set up wrongly, or has an alarm.",
     )
     .addHelpText("after", examples("tidegate edge status", "tidegate edge status --json"))
     .action(
-      act(async (cli, _flags: Flags) => {
+      act(async (cli, flags: Flags) => {
+        await refuseUntoldEdges(cli, flags);
         const { edges } = (await cli.admin().get("/v1/edges")) as EdgesAnswer;
         if (cli.isJson) cli.printJson(edges);
         else if (edges.length === 0) cli.print("No edge is configured.");
@@ -28,15 +30,16 @@ export function addEdgeStatus(edge: Command, act: Acting): void {
     );
 }
 
-/** Longer than any control waits between two looks: whoever kept the edge is gone. */
-const forsakenMs = 15 * 60_000;
-
-function isForsaken({ readAt }: EdgeStatus): boolean {
-  return readAt !== undefined && Date.now() - readAt > forsakenMs;
+function isWell({ state, alarms }: EdgeStatus): boolean {
+  return state === "in step" && alarms.length === 0;
 }
 
-function isWell(status: EdgeStatus): boolean {
-  return status.state === "in step" && status.alarms.length === 0 && !isForsaken(status);
+/** Only what does not answer is out of reach. */
+function stateOf({ state, readAt, problem }: EdgeStatus): string {
+  if (state !== undefined) return state;
+  if (problem?.code === "TG_EDGE_SETUP") return "set up wrongly";
+  if (problem?.code === "TG_EDGE_DENIED") return "denied";
+  return readAt === undefined && problem === undefined ? "not read yet" : "out of reach";
 }
 
 function statusTable(edges: readonly EdgeStatus[]): string {
@@ -46,15 +49,15 @@ function statusTable(edges: readonly EdgeStatus[]): string {
       { title: "KIND", of: ({ kind }) => kind },
       {
         title: "MODE",
-        of: ({ mode, stopped }) => (stopped === undefined ? mode : `${mode}, stopped in shadow`),
+        of: ({ mode, stopped }) => (stopped === undefined ? mode : `${mode}, new ones withheld`),
       },
       {
         title: "STATE",
-        of: (status) => (isForsaken(status) ? "nobody looks" : (status.state ?? "out of reach")),
+        of: stateOf,
       },
       {
         title: "ENTRIES",
-        of: ({ entries, maxEntries }) => `${entries ?? "?"}/${maxEntries}`,
+        of: ({ entries, maxEntries }) => `${entries ?? "?"}/${maxEntries || "?"}`,
         isNumber: true,
       },
       { title: "PENDING", of: ({ pending }) => pending, isNumber: true },
@@ -77,18 +80,20 @@ function remarks({
   drift = 0,
   evicted,
   unknowable,
+  foreign = 0,
   quarantined,
 }: EdgeStatus): string[] {
   const why = setBy?.why === undefined ? "" : ` (${setBy.why})`;
   const said = [
     ...(setBy === undefined ? [] : [`set by ${setBy.who}${why} ${relative(setBy.at)}`]),
-    ...(stopped === undefined ? [] : [`stopped in shadow: ${stopped}`]),
+    ...(stopped === undefined ? [] : [`new entries are withheld: ${stopped}`]),
     ...alarms.map((alarm) => `alarm: ${alarm}`),
     ...(problem === undefined ? [] : [`last failed ${relative(problem.at)}: ${problem.message}`]),
     ...(propagationMs === undefined ? [] : [`the last change took ${span(propagationMs)} to arrive`]),
-    ...(drift > 0 ? [`${drift} entries were wrong at the last look, and set right`] : []),
-    ...(evicted > 0 ? [`${evicted} held clients do not fit`] : []),
-    ...(unknowable > 0 ? [`${unknowable} held clients it can not know`] : []),
+    ...(foreign > 0 ? [`${counted(foreign, "entry", "entries")} of others, left alone`] : []),
+    ...(drift > 0 ? [`wrong at the last look, and set right: ${counted(drift, "entry", "entries")}`] : []),
+    ...(evicted > 0 ? [`no room for ${counted(evicted, "held client")}`] : []),
+    ...(unknowable > 0 ? [`can not know ${counted(unknowable, "held client")}`] : []),
     ...quarantined.map(({ key, why }) => `does not take ${key}: ${why}`),
   ];
   return said.map((words) => printable(`${edge}: ${words}`));

@@ -2,10 +2,11 @@ import type { Command } from "commander";
 import type { EdgeSyncAnswer } from "../api/types.js";
 import type { SyncReport } from "../control-desk.js";
 import { printable } from "../printable.js";
-import { type Acting, type Cli, examples, type Flags } from "./cli.js";
+import { type Acting, examples, type Flags } from "./cli.js";
 import { exit } from "./exit.js";
 import { segment } from "./server-client.js";
 import { relative } from "./times.js";
+import { refuseUntoldEdges } from "./untold-edges.js";
 
 export function addEdgeSync(edge: Command, act: Acting): void {
   edge
@@ -24,20 +25,17 @@ export function addEdgeSync(edge: Command, act: Acting): void {
       ),
     )
     .action(
-      act(async (cli, { dryRun = false }: Flags & { dryRun?: boolean }, name: string | undefined) => {
+      act(async (cli, flags: Flags & { dryRun?: boolean }, name: string | undefined) => {
+        const { dryRun = false } = flags;
+        await refuseUntoldEdges(cli, flags);
         const path = name === undefined ? "/v1/edges/sync" : `/v1/edges/${segment(name)}/sync`;
         const { reports } = (await cli.admin().send("POST", path, { dryRun })) as EdgeSyncAnswer;
         if (cli.isJson) cli.printJson(reports);
-        else if (reports.length === 0) cli.print(noEdge(cli));
+        else if (reports.length === 0) cli.print("No edge is configured.");
         else for (const report of reports) cli.print(reportText(report));
         return reports.every(({ problem }) => problem === undefined) ? exit.ok : exit.no;
       }),
     );
-}
-
-function noEdge(cli: Cli): string {
-  const hint = cli.admin().url === "Redis" ? " Name the server's file with --config." : "";
-  return `No edge is configured.${hint}`;
 }
 
 /** A plan is read by people as far as they like. */
@@ -45,10 +43,12 @@ const mostShown = 20;
 
 function reportText({ edge, put, remove, isDryRun, keeper, problem }: SyncReport): string {
   const name = printable(edge);
-  if (problem !== undefined) return `${name}: ${printable(problem)}`;
-  if (keeper !== undefined)
+  const kept = keeper === undefined ? "" : ` ${printable(keeper)} keeps it.`;
+  if (problem !== undefined)
+    return `${name}: ${printable(problem)}${isDryRun && kept !== "" ? `.${kept}` : ""}`;
+  if (keeper !== undefined && !isDryRun)
     return `${name}: ${printable(keeper)} keeps it, and sets it right at its next look.`;
-  if (put.length + remove.length === 0) return `${name}: as it should be.`;
+  if (put.length + remove.length === 0) return `${name}: as it should be.${kept}`;
   const verb = isDryRun ? "would be " : "";
   const lines = [
     ...remove.map((key) => `  - ${printable(key)}`),
@@ -59,7 +59,7 @@ function reportText({ edge, put, remove, isDryRun, keeper, problem }: SyncReport
   const further =
     lines.length > mostShown ? [`  … and ${lines.length - mostShown} more (--json has all)`] : [];
   return [
-    `${name}: ${put.length} ${verb}put, ${remove.length} ${verb}removed.`,
+    `${name}: ${put.length} ${verb}put, ${remove.length} ${verb}removed.${kept}`,
     ...lines.slice(0, mostShown),
     ...further,
   ].join("\n");

@@ -1,17 +1,17 @@
 import type { ListEntry } from "tidegate";
 import type { EdgesAnswer, ExplainAnswer, HeldClient } from "../api/types.js";
-import type { EdgeStatus } from "../control-desk.js";
+import type { EdgeStanding, EdgeStatus } from "../control-desk.js";
 import type { ClearedKey } from "../data.js";
 import { printable } from "../printable.js";
 import type { Cli } from "./cli.js";
 import { table } from "./table.js";
-import { relative } from "./times.js";
+import { relative, span } from "./times.js";
 
-/** Where a client is held at the edges, why, and until when. */
+/** How held clients stand at the edges, why they are held, and until when. */
 export function heldTable(offenders: readonly HeldClient[]): string {
   return table(
     [
-      { title: "HELD AT", of: ({ edges }) => edges.join(", ") },
+      { title: "AT THE EDGES", of: ({ standing }) => standingWords(standing) },
       { title: "BY RULE", of: ({ rule }) => rule },
       { title: "KEY", of: ({ key }) => shortKey(key) },
       { title: "SINCE", of: ({ since }) => relative(since) },
@@ -22,6 +22,37 @@ export function heldTable(offenders: readonly HeldClient[]): string {
     ],
     offenders,
   );
+}
+
+/** `cdn, lb: held; web: spared (safelist)`. */
+function standingWords(standing: readonly EdgeStanding[]): string {
+  const byWords = new Map<string, string[]>();
+  for (const each of standing) {
+    const words = stateWords(each);
+    byWords.set(words, [...(byWords.get(words) ?? []), each.edge]);
+  }
+  return [...byWords].map(([words, edges]) => `${edges.join(", ")}: ${words}`).join("; ");
+}
+
+function stateWords({ state, until, why }: EdgeStanding): string {
+  switch (state) {
+    case "off":
+      return "edge off";
+    case "shadow":
+      return "edge in shadow";
+    case "hold-off":
+      return until === undefined ? state : `hold-off, ends ${relative(until)}`;
+    default:
+      return why === undefined ? state : `${state} (${why})`;
+  }
+}
+
+/** `Refused at front (edge/standard, another 57 s)`; undefined: no edge refuses it. */
+export function refusedWords({ refusedAt }: ExplainAnswer): string | undefined {
+  const [first, ...others] = [...(refusedAt ?? [])].sort((one, other) => other.until - one.until);
+  if (first === undefined) return undefined;
+  const names = [...new Set([first, ...others].map(({ edge }) => edge))].join(", ");
+  return printable(`Refused at ${names} (${first.rule}, another ${span(first.until - Date.now())})`);
 }
 
 /** Tells where a client is held at the edges, which of those do not refuse it now, and who cleared it, by whose word. */
@@ -53,7 +84,9 @@ function modeWords({ mode, setBy, stopped }: EdgeStatus): string[] {
       : `, set by ${setBy.who}${setBy.why === undefined ? "" : ` (${setBy.why})`} ${relative(setBy.at)}`;
   return [
     ...(mode === "on" ? [] : [`is ${mode}, so it lets everybody pass${by}.`]),
-    ...(stopped === undefined ? [] : [`stopped in shadow by itself, so it lets everybody pass: ${stopped}`]),
+    ...(stopped === undefined
+      ? []
+      : [`withholds new entries by itself, so whoever is new there passes: ${stopped}`]),
   ];
 }
 

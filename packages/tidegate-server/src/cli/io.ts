@@ -12,6 +12,8 @@ export interface Io {
   ask(question: string): Promise<string | undefined>;
   /** Aborted when the person has seen enough. */
   readonly interrupted: AbortSignal;
+  /** Tells every key as it is pressed, unechoed, until the answered function is called. Undefined: there is no keyboard. */
+  keys?(listener: (key: string) => void): () => void;
 }
 
 export interface Output {
@@ -44,6 +46,20 @@ export function processIo(): Io {
       if (!interruption.signal.aborted) process.once("SIGINT", () => interruption.abort());
       return interruption.signal;
     },
+    ...(process.stdin.isTTY === true && { keys: keysOf }),
+  };
+}
+
+function keysOf(listener: (key: string) => void): () => void {
+  const { stdin } = process;
+  const hear = (pressed: Buffer): void => {
+    for (const key of pressed.toString()) listener(key);
+  };
+  stdin.setRawMode(true);
+  stdin.on("data", hear).resume();
+  return () => {
+    stdin.off("data", hear).pause();
+    stdin.setRawMode(false);
   };
 }
 

@@ -1,6 +1,6 @@
 import { Argument } from "commander";
 import type { Explanation, ListEntry } from "tidegate";
-import type { ListAnswer, ListEntryAnswer, ListRemovedAnswer } from "../api/types.js";
+import type { ListAnswer, ListEntryAnswer, ListLine, ListRemovedAnswer } from "../api/types.js";
 import { printable } from "../printable.js";
 import { type Cli, examples, type Flags, type Verbs, wholeNumber } from "./cli.js";
 import { CliError, usageError } from "./exit.js";
@@ -124,7 +124,7 @@ async function tellOfSafelist(cli: Cli, address: string): Promise<void> {
 async function listOf(cli: Cli, name: string, most: number): Promise<ListAnswer> {
   const admin = cli.admin();
   let fromPolicy: readonly string[] = [];
-  const entries = await pages<ListEntry>("entries", most, async (count, last) => {
+  const entries = await pages<ListLine>("entries", most, async (count, last) => {
     const page = (await admin.get(
       `/v1/lists/${name}${query({ most: count, after: last?.address })}`,
     )) as ListAnswer;

@@ -1,3 +1,4 @@
+import type { AuditAnswer } from "../api/types.js";
 import { CliError, exit, usageError } from "./exit.js";
 import type { Io } from "./io.js";
 import type { RedisBack } from "./redis-back.js";
@@ -59,18 +60,27 @@ export function redisClient({ redis, config, io, note }: RedisClientOptions): Re
     get: async (path) => (await opened()).client.get(path),
     async send(method, path, body) {
       const { back, client } = await opened();
-      if (back.hasCustomerSource && method === "PUT" && path.startsWith("/v1/customers/"))
+      if (back.hasCustomerSource && (await changesCustomer(client, method, path)))
         throw usageError(
           "Customers come from a database (customers.source), which only a server writes to.",
           "Leave --redis out, and ask the server.",
         );
       return client.send(method, path, body);
     },
+    stream: async (path, options) => (await opened()).client.stream(path, options),
     async close() {
       const { back } = (await opening?.catch(() => undefined)) ?? {};
       await back?.close();
     },
   };
+}
+
+async function changesCustomer(client: ServerClient, method: string, path: string): Promise<boolean> {
+  if (method === "PUT" && path.startsWith("/v1/customers/")) return true;
+  const id = Number(/^\/v1\/audit\/(\d+)\/undo$/.exec(path)?.[1]);
+  if (Number.isNaN(id)) return false;
+  const { entries } = (await client.get(`/v1/audit?most=1&before=${id + 1}`)) as AuditAnswer;
+  return entries[0]?.what.startsWith("customer.") === true;
 }
 
 function unreachable(error: unknown, problem: string | undefined): never {

@@ -15,7 +15,10 @@ interface Terms {
 export async function rendered(kind: string, flags: RenderFlags, terms: Terms): Promise<Rendered> {
   const { config } = flags;
   const found = <Kind extends EdgeSettings["kind"]>(wanted: Kind): ConfiguredEdge<Kind> | undefined =>
-    config === undefined ? undefined : configuredEdge(wanted, { config, ...terms });
+    config === undefined
+      ? undefined
+      : // A digest of Varnish's token is written; of the others none is.
+        configuredEdge(wanted, { config, ...terms, canLackTokens: wanted !== "varnish" });
   switch (kind) {
     case "haproxy":
       return forHaproxy(flags, found("haproxy"));
@@ -45,9 +48,11 @@ async function forHaproxy(
       "Give both: which header names the client, and whose word on it is believed.",
     );
   const maps = flags.maps ?? found?.edge.maps;
+  const socket = found?.edge.socket;
   return renderHaproxy({
     ...identityOf(flags, found),
     ...(maps !== undefined && { maps }),
+    ...(socket !== undefined && { socket }),
     ...(header !== undefined && from !== undefined && { client: { header, from } }),
   });
 }

@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import { ConfigFileError } from "../config/config-file-error.js";
 import { type Loaded, loadConfig, type Overrides } from "../config/load-config.js";
 import { openLog } from "../observe/open-log.js";
-import { type Server, startServer, type Urls } from "../server.js";
+import { type Server, startServer } from "../server.js";
 import { startWorkers } from "../workers/worker-pool.js";
 import { workerTalk } from "../workers/worker-talk.js";
 import { type StartFlags, usualFile } from "./start-flags.js";
@@ -40,7 +40,7 @@ function load(file: string | undefined, flags: StartFlags): Loaded {
 async function serve(loaded: Loaded, log: Logger): Promise<void> {
   const server = await startServer(loaded, { log });
   runUntilTold(log, server, () => server.close());
-  announce(loaded, server.urls, log);
+  announce(loaded, server, log);
 }
 
 /** The parent of workers: what people ask is answered here, traffic goes to the workers. */
@@ -58,7 +58,7 @@ async function lead(loaded: Loaded, log: Logger): Promise<void> {
     await pool.close();
     await server.close();
   });
-  announce(loaded, { ...pool.urls, ...server.urls }, log);
+  announce(loaded, { ...server, urls: { ...pool.urls, ...server.urls } }, log);
 }
 
 async function work(loaded: Loaded, log: Logger, worker: number): Promise<void> {
@@ -69,12 +69,14 @@ async function work(loaded: Loaded, log: Logger, worker: number): Promise<void> 
   talk.serve(server);
 }
 
-function announce(loaded: Loaded, urls: Urls, log: Logger): void {
+function announce(loaded: Loaded, { urls, loginUrl }: Pick<Server, "urls" | "loginUrl">, log: Logger): void {
   log.info(
     { ...urls, store: loaded.settings.store.kind, workers: loaded.settings.workers },
     "Tidegate is up",
   );
-  if (loaded.settings.isDemo || process.stdout.isTTY) process.stdout.write(welcome(loaded, urls));
+  if (loginUrl !== undefined)
+    log.info({ login: loginUrl }, "Log in with a browser, once, within ten minutes");
+  if (loaded.settings.isDemo || process.stdout.isTTY) process.stdout.write(welcome(loaded, urls, loginUrl));
 }
 
 /** SIGHUP reads the file again; SIGTERM and SIGINT end what is under way, a second one ends at once. */

@@ -82,15 +82,24 @@ Exit codes: 0 fine, 1 the answer is no (refused, not valid, not found), 2 not un
 
 function told(error: unknown, io: Io, isJson: boolean): number {
   const { message, help, code, exit: exitCode } = wordsOf(error);
-  if (isJson)
+  if (isJson) {
+    const words = help === "" ? apart(error, message) : { message, help };
     io.stderr.write(
-      `${printableJson(JSON.stringify({ error: { message, help, ...(code && { code }), exit: exitCode } }))}\n`,
+      `${printableJson(JSON.stringify({ error: { ...words, ...(code && { code }), exit: exitCode } }))}\n`,
     );
-  else
+  } else
     io.stderr.write(
       `${printableLines(`tidegate: ${message}`)}${help === "" ? "" : `\n${printable(help)}`}\n`,
     );
   return exitCode;
+}
+
+/** Our errors' messages end with their help and code: a script gets them apart. */
+function apart(error: unknown, message: string): { readonly message: string; readonly help: string } {
+  if (!(error instanceof TidegateError)) return { message, help: "" };
+  const { help, code } = error;
+  const end = ` ${help} [${code}]`;
+  return { message: message.endsWith(end) ? message.slice(0, -end.length) : message, help };
 }
 
 function wordsOf(error: unknown): { message: string; help: string; code?: string | undefined; exit: number } {

@@ -7,6 +7,13 @@ export interface ServerClient {
   readonly url: string;
   get(path: string): Promise<unknown>;
   send(method: "POST" | "PUT" | "DELETE", path: string, body?: unknown): Promise<unknown>;
+  /** An answer that goes on, as it comes. */
+  stream(path: string, options: StreamOptions): Promise<ReadableStream<Uint8Array>>;
+}
+
+export interface StreamOptions {
+  readonly signal: AbortSignal;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface ServerClientOptions {
@@ -24,6 +31,12 @@ export function serverClient({ url, token, env, flags }: ServerClientOptions): S
   if (token !== undefined && !/^[\x21-\x7e]+$/.test(token))
     throw usageError("The token has characters no header can carry.", `See what ${flags.token} is set to.`);
 
+  const usualHeaders = {
+    Accept: "application/json",
+    "Tidegate-Who": whoAmI(env),
+    ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+  };
+
   async function exchange(method: string, path: string, body?: unknown): Promise<unknown> {
     let status: number;
     let text: string;
@@ -33,9 +46,7 @@ export function serverClient({ url, token, env, flags }: ServerClientOptions): S
         redirect: "error",
         signal: AbortSignal.timeout(patienceMs),
         headers: {
-          Accept: "application/json",
-          "Tidegate-Who": whoAmI(env),
-          ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+          ...usualHeaders,
           ...(body !== undefined && { "Content-Type": "application/json" }),
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -47,21 +58,52 @@ export function serverClient({ url, token, env, flags }: ServerClientOptions): S
     }
     const said = parsed(text);
     if (status >= 200 && status < 300 && (said !== undefined || text === "")) return said;
+    throw refused(status, said);
+  }
+
+  function refused(status: number, said: unknown): CliError {
     if (status === 401)
-      throw new CliError(
+      return new CliError(
         exit.declined,
         token === undefined ? `${base.origin} wants a token.` : `${base.origin} does not take this token.`,
-        `Set ${flags.token} to what the server's ${flags.setting} is.`,
+        `Set ${flags.token} to what the server's ${flags.setting} is${ownTokens(flags.setting)}.`,
         { code: codeOf(said), status },
       );
-    throw declined(base.origin, status, said, flags.url);
+    return declined(base.origin, status, said, flags.url);
+  }
+
+  async function stream(
+    path: string,
+    { signal, headers }: StreamOptions,
+  ): Promise<ReadableStream<Uint8Array>> {
+    const patience = new AbortController();
+    const timer = setTimeout(() => patience.abort(new DOMException("late", "TimeoutError")), patienceMs);
+    try {
+      const answer = await fetch(new URL(path, base), {
+        redirect: "error",
+        signal: AbortSignal.any([signal, patience.signal]),
+        headers: { ...usualHeaders, Accept: "text/event-stream", ...headers },
+      });
+      if (answer.status === 200 && answer.body !== null) return answer.body;
+      throw refused(answer.status, parsed(await answer.text()));
+    } catch (error) {
+      throw error instanceof CliError ? error : unreachable(base.origin, error, flags.url);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   return {
     url: base.origin,
     get: (path) => exchange("GET", path),
     send: (method, path, body) => exchange(method, path, body),
+    stream,
   };
+}
+
+/** Where there may be others than the one of the settings. */
+function ownTokens(setting: string): string {
+  return setting === "admin.token" ? ", or to a token made for you" : "";
 }
 
 /** One segment of a path. Dots would climb to another address, encoded or not. */
@@ -141,7 +183,9 @@ function inShellWords(help: string): string {
     .replace(/\bGET \/v1\/lists\/(safelist|blocklist)\b/, "`tidegate list show $1`")
     .replace(/\bGET \/v1\/policy\/versions\b|\bThe history\b/, "`tidegate policy history`")
     .replace("Ask the server that refused", "Leave --redis out, and ask the server that refused")
+    .replace("GET /v1/audit", "`tidegate audit`")
     .replace("POST /v1/explain", "`tidegate why <client>`")
+    .replace("GET /v1/tokens", "`tidegate token list`")
     .replace('send {"force": true}', "add --force");
 }
 

@@ -22,6 +22,11 @@ export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]
   return `${lines.join("\n")}\n`;
 }
 
+/** `1 held client`, `2 held clients`. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
 function cellOf(value: string | number | undefined): string {
   return value === undefined || value === "" ? "-" : printable(value);
 }

@@ -20,7 +20,18 @@ export function relative(at: number, now: number = Date.now()): string {
   return at > now ? `in ${span(at - now)}` : `${span(now - at)} ago`;
 }
 
-const timeNames = new Set(["at", "since", "until", "heldUntil", "startedAt", "pulledAt", "readAt"]);
+const timeNames = new Set([
+  "at",
+  "since",
+  "until",
+  "heldUntil",
+  "startedAt",
+  "pulledAt",
+  "readAt",
+  "holdOffUntil",
+  "createdAt",
+  "lastUsedAt",
+]);
 
 /** What the server says, with its times written out: programs should not have to guess the unit. */
 export function withIsoTimes(value: unknown): unknown {

@@ -1,9 +1,8 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { BusyKey } from "tidegate";
-import { type Cli, examples, type Flags, type Verbs, wholeNumber } from "./cli.js";
+import { examples, type Flags, type Verbs, wholeNumber } from "./cli.js";
 import { listed } from "./pages.js";
 import { query } from "./server-client.js";
-import { table } from "./table.js";
+import { topText } from "./top-text.js";
 
 interface TopFlags extends Flags {
   readonly most: number;
@@ -11,59 +10,27 @@ interface TopFlags extends Flags {
   readonly every: number;
 }
 
-const clearScreen = "\u001b[H\u001b[2J";
-
 export const addTop: Verbs = (program, act) => {
   program
     .command("top")
-    .summary("who is busiest now")
+    .summary("what goes on now, and who is busiest")
     .description(
-      "The busiest clients lately: a request counts half as much after five minutes, so numbers fade. On a terminal it is drawn again until Ctrl-C; otherwise, with --once and with --json it is shown once.",
+      "On a terminal, live until q is pressed: what is allowed and refused each second, rule by rule, the busiest clients, who is held, the edges and the store. Otherwise, with --once and with --json, the busiest clients once. A client's requests fade: one counts half as much after five minutes.",
     )
-    .option("--most <count>", "how many", wholeNumber(1000), 20)
-    .option("--every <seconds>", "between two looks", wholeNumber(3600), 2)
-    .option("--once", "show it once")
+    .option("--most <count>", "of the busiest clients; live at most 20 are told", wholeNumber(1000), 20)
+    .option("--every <seconds>", "between two questions while there are no live events", wholeNumber(3600), 2)
+    .option("--once", "show the busiest clients once")
     .addHelpText("after", examples("tidegate top", "tidegate top --most 5 --json"))
     .action(
       act(async (cli, { most, once, every }: TopFlags) => {
-        const admin = cli.admin();
-        const look = async (): Promise<BusyKey[]> =>
-          listed<BusyKey>(await admin.get(`/v1/busiest${query({ most })}`), "clients");
-        if (cli.isJson) return cli.printJson(await look());
-        if (once === true || !cli.io.stdout.isTTY) return cli.print(topText(await look()));
-        await watch(cli, look, every * 1000);
+        const { stdout, env } = cli.io;
+        if (!cli.isJson && once !== true && stdout.isTTY && env.TERM !== "dumb") {
+          const { watchTop } = await import("./watch-top.js");
+          await watchTop(cli, { most, everyMs: every * 1000 });
+          return undefined;
+        }
+        const busiest = listed<BusyKey>(await cli.admin().get(`/v1/busiest${query({ most })}`), "clients");
+        return cli.isJson ? cli.printJson(busiest) : cli.print(topText(busiest));
       }),
     );
 };
-
-async function watch(cli: Cli, look: () => Promise<BusyKey[]>, everyMs: number): Promise<void> {
-  const signal = cli.io.interrupted;
-  while (!signal.aborted) {
-    const lines = topText(await look())
-      .split("\n")
-      .slice(0, (cli.io.stdout.rows ?? 24) - 1);
-    cli.print(`${clearScreen}${lines.join("\n")}`);
-    await sleep(everyMs, undefined, { signal }).catch(() => {});
-  }
-}
-
-function topText(busiest: readonly BusyKey[]): string {
-  if (busiest.length === 0) return "Nobody came lately.";
-  const rows = table(
-    [
-      { title: "CLIENT", of: ({ key }) => key },
-      {
-        title: "REQUESTS",
-        of: ({ count, error }) => between(Math.round(count - error), Math.round(count)),
-        isNumber: true,
-      },
-      { title: "REFUSED", of: ({ refused }) => Math.round(refused), isNumber: true },
-    ],
-    busiest,
-  );
-  return `${rows}Lately: a request counts half as much after five minutes.\n`;
-}
-
-function between(least: number, most: number): string {
-  return least === most ? `${most}` : `${least}-${most}`;
-}

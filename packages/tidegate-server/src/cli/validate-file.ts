@@ -12,7 +12,7 @@ import type { Io } from "./io.js";
 export function validateFile(given: string, { cwd, env }: Pick<Io, "cwd" | "env">): readonly ConfigProblem[] {
   const file = resolve(cwd, given);
   const { text } = readSource(file);
-  if (!isBarePolicy(text)) return loadConfig({ file, env: { ...env }, cwd }).warnings;
+  if (!isBarePolicy(text)) return loadConfig({ file, env: { ...env }, cwd, canLackTokens: true }).warnings;
   const warnings: ConfigProblem[] = [];
   parsePolicy(text, { name: file, onWarning: (warning) => warnings.push(warning) });
   return warnings;

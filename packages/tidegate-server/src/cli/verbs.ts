@@ -9,6 +9,7 @@ import { addList } from "./list.js";
 import { addPolicy } from "./policy.js";
 import { addSchema } from "./schema.js";
 import { addStart } from "./start.js";
+import { addToken } from "./token.js";
 import { addTop } from "./top.js";
 import { addWhy } from "./why.js";
 
@@ -24,6 +25,7 @@ export const verbs: readonly Verbs[] = [
   addTop,
   addAudit,
   addEdge,
+  addToken,
   addSchema,
   addCompletion,
 ];

@@ -5,7 +5,11 @@ import type { Settings } from "../settings.js";
 import { adminUrl } from "./cli.js";
 
 /** What a person sees who started it by hand: where everything is, and what to try. */
-export function welcome({ settings, file }: Pick<Loaded, "settings" | "file">, urls: Urls): string {
+export function welcome(
+  { settings, file }: Pick<Loaded, "settings" | "file">,
+  urls: Urls,
+  loginUrl?: string,
+): string {
   const { proxy, decide, admin } = urls;
   const lines = ["", headline(settings, file), ""];
   if (proxy !== undefined)
@@ -13,6 +17,7 @@ export function welcome({ settings, file }: Pick<Loaded, "settings" | "file">, u
   if (decide !== undefined)
     lines.push(`  decisions  ${decide}   POST /v1/decide, /v1/auth for nginx, Caddy, Traefik`);
   if (admin !== undefined) lines.push(`  admin      ${admin}   /health, /ready, /metrics, /v1/status`);
+  if (loginUrl !== undefined) lines.push(`  log in     ${loginUrl}   once, within ten minutes`);
   const tries = file === undefined ? triesOfDemo(urls) : triesOfFile(settings, urls);
   if (tries.length > 0) lines.push("", "Try, in another terminal:", "", ...tries.map((each) => `  ${each}`));
   lines.push("", "Ctrl-C stops it.", "");

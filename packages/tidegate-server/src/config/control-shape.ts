@@ -12,6 +12,10 @@ export const trackShape = map({
   broad: rate()
     .default("120 per minute")
     .meta({ description: "What a known tool may do on all paths together." }),
+  address: rate().optional().meta({
+    description:
+      "What one address (IPv6: /64) may do on all paths, whatever it calls itself. Off unless given.",
+  }),
   halfLife: duration()
     .default("30s")
     .meta({ description: "How fast the past is forgotten: a request weighs half after so long." }),
@@ -25,14 +29,12 @@ const guard = section(
     newPerMinute: whole(1, 1_000_000_000)
       .default(5000)
       .meta({ description: "New entries at one edge within a minute." }),
-    share: z
-      .number({ error: "Write a number from 0 to 1, e.g. 0.5." })
-      .min(0)
-      .max(1)
-      .default(0.5)
-      .meta({ description: "Part of the clients seen lately that is held; asked when at least 100 are." }),
+    share: z.number({ error: "Write a number from 0 to 1, e.g. 0.5." }).min(0).max(1).default(0.5).meta({
+      description:
+        "Part of the clients seen lately that is held; asked when at least 100 are, of 20 networks.",
+    }),
   },
-  "What is too much to be right: beyond it an edge goes to shadow and an alarm is raised.",
+  "What is too much to be right: beyond it new entries are withheld and an alarm is raised; what stands at the edge stays.",
 );
 
 export const controlShape = section(

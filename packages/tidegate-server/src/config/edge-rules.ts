@@ -1,4 +1,5 @@
 import { type Limit, type Policy, type RateText, type RuleOptions, tokenBucket } from "tidegate";
+import { refusesAsEdgesDo } from "../edge-feed.js";
 import type { ControlSettings, EdgeSettings } from "../settings.js";
 import { nearest } from "./nearest.js";
 import { type Path, pathText } from "./path.js";
@@ -41,11 +42,12 @@ export function judgeEdges(
     }
   }
   for (const [name, { kind }] of Object.entries(edges)) {
-    if (kind === "nginx" && !read.policy.rules.some((rule) => feeds(rule, name) && isByAddress(rule)))
+    const isFed = read.policy.rules.some((rule) => feeds(rule, name) && isByAddress(rule));
+    if (kind === "nginx" && !isFed && control.track?.address === undefined)
       warn(blindEdge(name), ["edges", name]);
     if (slowKinds[kind] !== undefined && control.track !== undefined)
-      for (const rate of ["standard", "broad"] as const)
-        if (windowOf(control.track[rate] as RateText) < aMinute)
+      for (const rate of ["standard", "broad", "address"] as const)
+        if (windowOf((control.track[rate] ?? "1 per hour") as RateText) < aMinute)
           warn(tooFast(`control.track.${rate}`, name, kind), ["control", "track", rate]);
   }
 }
@@ -56,6 +58,7 @@ function inVain(rule: RuleOptions, policy: Policy, edges: EdgeTerms["edges"]): W
   return [
     ...(rule.hold === undefined ? [holdsNobody(title)] : []),
     ...(factOf(rule) === undefined ? [nobodyKnows(title)] : []),
+    ...(factOf(rule) !== undefined && !refusesAsEdgesDo(rule) ? [onlyThere(title)] : []),
     ...(Object.keys(edges).length === 0 && rule.edges === true ? [noEdges(title)] : []),
     ...(slow !== undefined && limitsOf(rule, policy).some((limit) => windowOf(limit) < aMinute)
       ? [tooFast(title, slow[0], slow[1].kind)]
@@ -63,8 +66,9 @@ function inVain(rule: RuleOptions, policy: Policy, edges: EdgeTerms["edges"]): W
   ];
 }
 
-function feeds({ edges }: RuleOptions, name: string): boolean {
-  return edges === true || (Array.isArray(edges) && edges.includes(name));
+function feeds(rule: RuleOptions, name: string): boolean {
+  const { edges } = rule;
+  return refusesAsEdgesDo(rule) && (edges === true || (Array.isArray(edges) && edges.includes(name)));
 }
 
 /** By what the rule counts, if an edge can know that too. */
@@ -121,6 +125,14 @@ function nobodyKnows(title: string): Words {
   };
 }
 
+function onlyThere(title: string): Words {
+  return {
+    code: "TG_EDGE_RULE_ONLY",
+    message: `${title} has edges, but does not apply to every request, and an edge would refuse whom it holds on every path: nothing goes there.`,
+    help: "Write hold: { …, everywhere: true } to refuse whom it holds on every path, here too, count by standard, or drop edges.",
+  };
+}
+
 function noEdges(title: string): Words {
   return {
     code: "TG_EDGE_RULE_NONE",
@@ -141,6 +153,6 @@ function blindEdge(name: string): Words {
   return {
     code: "TG_EDGE_BLIND",
     message: `${name} knows clients by their address alone, and no rule by ip or network feeds it: whoever is tracked by a fingerprint is unknown there.`,
-    help: `Give a rule by ip a hold and edges: [${name}], or use another kind of edge.`,
+    help: `Give a rule by ip a hold and edges: [${name}], track addresses (control.track.address), or use another kind of edge.`,
   };
 }

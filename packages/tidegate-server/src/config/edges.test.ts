@@ -103,6 +103,17 @@ describe("who is spared", () => {
   });
 });
 
+describe("addresses", () => {
+  it("are tracked only where the file says at which rate", () => {
+    const track = (text: string) => load(`control: { track: ${text} }\n`).settings.control.track;
+    expect(track("true")).not.toHaveProperty("address");
+    expect(track("{ address: 600 per minute }")).toMatchObject({ address: "600 per minute" });
+    expect(problems("control: { track: { address: often } }\n")).toMatchObject([
+      { line: 2, path: "control.track.address" },
+    ]);
+  });
+});
+
 describe("the decision log", () => {
   const log = (text: string) => load(`decisionLog: ${text}\n`).settings.decisionLog;
 
@@ -153,6 +164,19 @@ describe("a rule with edges", () => {
     (by) => {
       const rule = `{ name: r, by: ${by.startsWith("[") ? by : JSON.stringify(by)}, limits: [5/minute], ${held}, edges: [a] }`;
       expect(warnings(memory, rule)).toContainEqual(["TG_EDGE_RULE_BY", "policy.rules[0]"]);
+    },
+  );
+
+  it.each(["ip", "network", "broad"])(
+    "by %s for some requests only is told of: an edge would refuse its clients on every path",
+    (by) => {
+      const rule = (more: string, fact = by) =>
+        `{ name: r, by: ${fact}, limits: [5/minute], ${more}, edges: true }`;
+      const told = [["TG_EDGE_RULE_ONLY", "policy.rules[0]"]];
+      expect(warnings(memory, rule(`only: POST /login, ${held}`))).toEqual(told);
+      expect(warnings(memory, rule(`except: /health, ${held}`))).toEqual(told);
+      expect(warnings(memory, rule("only: POST /login, hold: { for: 1m, everywhere: true }"))).toEqual([]);
+      expect(warnings(memory, rule(`only: POST /login, ${held}`, "standard"))).toEqual([]);
     },
   );
 
@@ -218,6 +242,14 @@ describe("an edge", () => {
     const terms = "limits: [5/minute], hold: { for: 1m }, edges: true";
     expect(codes(`{ name: r, by: standard, ${terms} }`)).toEqual([["TG_EDGE_BLIND", "edges.web", 2]]);
     expect(codes(`{ name: r, by: ip, ${terms} }`)).toEqual([]);
+    expect(codes(`{ name: r, by: ip, only: /login, ${terms} }`).map(([code]) => code)).toEqual([
+      "TG_EDGE_RULE_ONLY",
+      "TG_EDGE_BLIND",
+    ]);
+    const byAddress = `${nginx}control: { track: { address: 600 per minute } }\n`;
+    expect(load(`${byAddress}policy: { rules: [{ name: r, by: standard, ${terms} }] }\n`).warnings).toEqual(
+      [],
+    );
   });
 
   it("that takes half a minute is not fed by tracking per second in silence", () => {

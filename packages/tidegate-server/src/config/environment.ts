@@ -12,11 +12,18 @@ export interface Filled {
 const reference = /\$\$\{|\$\{([^}]*)\}?/g;
 const inside = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s;
 
+/** Told of a variable that is not set; answers whether to go on with a stand-in all the same. */
+export type Lacking = (path: Path, words: Words) => boolean;
+
+/** Long enough for a token, and none. */
+const standIn = "not-set-in-this-environment";
+
 /** Fills in every text but the policy's, which holds for many processes and is shown to whoever may see it. */
 export function fillIn(
   value: Readonly<Record<string, unknown>>,
   env: NodeJS.ProcessEnv,
   problems: ProblemList,
+  isLacking: Lacking = () => false,
 ): Filled {
   const filled: Path[] = [];
 
@@ -32,8 +39,11 @@ export function fillIn(
       }
       const given = Object.hasOwn(env, parts[1] as string) ? env[parts[1] as string] : undefined;
       if (parts[2] !== undefined) return given || parts[2];
-      if (given === undefined) problems.add(path, missing(parts[1] as string));
-      return given ?? "";
+      if (given !== undefined) return given;
+      const words = missing(parts[1] as string);
+      if (isLacking(path, words)) return standIn;
+      problems.add(path, words);
+      return "";
     });
   }
 

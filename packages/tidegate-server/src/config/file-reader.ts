@@ -9,6 +9,15 @@ import { shaped } from "./shape-problems.js";
 import { shown } from "./shown.js";
 import type { Tree } from "./tree.js";
 
+export interface FileReaderOptions {
+  readonly tree: Tree;
+  readonly problems: ProblemList;
+  readonly env: NodeJS.ProcessEnv;
+  readonly folder: string;
+  /** A token whose variable is not set is a warning, and something else stands in for it. */
+  readonly canLackTokens: boolean;
+}
+
 /** Reads one section after the other, telling what is wrong and going on with something that is not. */
 export class FileReader {
   readonly problems: ProblemList;
@@ -19,12 +28,16 @@ export class FileReader {
   readonly #filled: Filled;
   readonly #faulty = new Set<SectionName>();
 
-  constructor(options: { tree: Tree; problems: ProblemList; env: NodeJS.ProcessEnv; folder: string }) {
-    const { tree, problems, env, folder } = options;
+  constructor(options: FileReaderOptions) {
+    const { tree, problems, env, folder, canLackTokens } = options;
     this.problems = problems;
     this.folder = folder;
     this.#written = tree.value;
-    this.#filled = fillIn(tree.value, env, problems);
+    this.#filled = fillIn(tree.value, env, problems, (path, words) => {
+      if (!canLackTokens || path.at(-1) !== "token") return false;
+      this.warn(path, words);
+      return true;
+    });
     problems.isHidden = (path) => this.#filled.isFilled(path);
   }
 

@@ -38,20 +38,24 @@ export interface LoadOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** Default the current folder. */
   readonly cwd?: string;
+  /** For who only looks: a token whose variable is not set is a warning (`TG_ENV_MISSING`), and the settings hold something else. */
+  readonly canLackTokens?: boolean;
 }
 
 /** Reads a configuration. Throws a `ConfigFileError` that names everything wrong with it, by line. */
 export function loadConfig(options: LoadOptions = {}): Loaded {
-  const { overrides = {}, env = process.env, cwd = process.cwd() } = options;
+  const { overrides = {}, env = process.env, cwd = process.cwd(), canLackTokens } = options;
   if (options.file === undefined) return demoConfig(overrides, { cwd });
   const file = resolve(cwd, options.file);
-  return { ...load({ source: readSource(file), overrides, env, cwd, folder: dirname(file) }), file };
+  const folder = dirname(file);
+  return { ...load({ source: readSource(file), overrides, env, cwd, folder, canLackTokens }), file };
 }
 
 /** The same of a text, or a file's bytes, that stands nowhere. */
 export function loadText(text: string | Uint8Array, options: Omit<LoadOptions, "file"> = {}): Loaded {
-  const { overrides = {}, env = process.env, cwd = process.cwd() } = options;
-  return load({ source: sourceOf("the configuration", text), overrides, env, cwd, folder: cwd });
+  const { overrides = {}, env = process.env, cwd = process.cwd(), canLackTokens } = options;
+  const source = sourceOf("the configuration", text);
+  return load({ source, overrides, env, cwd, folder: cwd, canLackTokens });
 }
 
 /** What is run without a file: an app of ours behind 100 requests a minute. */
@@ -85,13 +89,15 @@ interface LoadTerms {
   readonly cwd: string;
   readonly folder: string;
   readonly upstreams?: readonly UpstreamSettings[];
+  readonly canLackTokens?: boolean | undefined;
 }
 
-function load({ source, overrides, env, cwd, folder, upstreams }: LoadTerms): Loaded {
+function load(terms: LoadTerms): Loaded {
+  const { source, overrides, env, cwd, folder, upstreams, canLackTokens = false } = terms;
   const problems = new ProblemList(source);
   const tree = readTree(source, problems);
   if (tree === undefined) throw problems.error();
-  const reader = new FileReader({ tree, problems, env, folder });
+  const reader = new FileReader({ tree, problems, env, folder, canLackTokens });
   unknownKeys({ value: tree.value, shape: fileShape, problems, elsewhere });
   const read = readSettings(reader);
   const isDemo = upstreams !== undefined && overrides.upstream === undefined;
@@ -101,7 +107,7 @@ function load({ source, overrides, env, cwd, folder, upstreams }: LoadTerms): Lo
   const policy = readOwnPolicy(tree, settings, reader);
   const text = policyText(source, tree, problems);
   problems.throwIfAny();
-  if (policy?.rules.length === 0) reader.warn(["policy"], noRules);
+  if (policy?.rules.length === 0 && settings.control.track === undefined) reader.warn(["policy"], noRules);
   return { settings, policyText: text, warnings: reader.warnings };
 }
 

@@ -54,9 +54,9 @@ function readSpare(given: readonly string[], reader: FileReader): string[] {
 type TrackShape = Exclude<NonNullable<Section<"control">["track"]>, boolean>;
 
 function readTrack(given: TrackShape, reader: FileReader): TrackSettings {
-  const { methods, standard, broad, halfLife, holdFor } = given;
+  const { methods, standard, broad, address, halfLife, holdFor } = given;
   const path = ["control", "track"];
-  for (const [name, rate] of Object.entries({ standard, broad }))
+  for (const [name, rate] of Object.entries({ standard, broad, ...(address && { address }) }))
     reader.problems.guard([...path, name], () => tokenBucket({ rate: rate as RateText, burst: 1 }));
   methods.forEach((method, i) => {
     if (!/^[A-Za-z-]{1,20}$/.test(method))
@@ -75,6 +75,7 @@ function readTrack(given: TrackShape, reader: FileReader): TrackSettings {
     methods: methods.map((method) => method.toUpperCase()),
     standard,
     broad,
+    ...(address !== undefined && { address }),
     halfLifeMs: readHalfLife(halfLife, reader),
     holdFor: steps.map((step, i) =>
       reader.timer(step, Array.isArray(holdFor) ? [...path, "holdFor", i] : [...path, "holdFor"]),

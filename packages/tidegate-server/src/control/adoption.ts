@@ -5,7 +5,6 @@ import type { Log } from "../log.js";
 import type { Offender } from "../offenders.js";
 import { bounded } from "./bounded.js";
 import type { LoopData } from "./edge-facts.js";
-import { readReport } from "./status-reporter.js";
 
 /** What stands at the edges is taken for what was wished when the index was lost: nobody is let go, no edge switched on, by mistake. */
 export interface Adoption {
@@ -26,7 +25,7 @@ export interface AdoptionOptions {
 }
 
 /** The rule of whoever was found at an edge, since nobody remembers the real one. */
-const adoptedRule = "adopted";
+export const adoptedRule = "adopted";
 const retryMs = 500;
 
 interface Standing {
@@ -79,7 +78,7 @@ export function openAdoption(options: AdoptionOptions): Adoption {
       const { entries, mode } = await bounded(readMs, `${edge.name}: reading`, (gaveUp) =>
         edge.current([], gaveUp),
       );
-      for (const [key, until] of entries) found.set(key, offenderAt(edge.name, key, until, found.get(key)));
+      for (const [key, until] of entries) found.set(key, offenderAt(key, until, found.get(key)));
       if (mode !== undefined) modes.set(edge.name, mode);
       return true;
     } catch (error) {
@@ -88,16 +87,17 @@ export function openAdoption(options: AdoptionOptions): Adoption {
     }
   }
 
-  /** Somebody once switched it off; a guard's stop is written down elsewhere. */
+  /** Somebody once switched it off. */
   async function adoptModes(found: ReadonlyMap<string, EdgeMode>): Promise<void> {
-    const [set, reports] = await Promise.all([data.edgeBook.modes(), data.edgeBook.reports()]);
+    const set = await data.edgeBook.modes();
     for (const [edge, mode] of found) {
-      if (mode === "on" || set.has(edge) || readReport(reports.get(edge))?.stop.stopped) continue;
+      if (mode === "on" || set.has(edge)) continue;
       await data.edgeBook.setMode(edge, { mode, who: adoptedRule, why: "found at the edge" });
     }
   }
 
-  function offenderAt(edge: string, key: string, until: number, known: Offender | undefined): Offender {
+  /** It goes to all edges: one that can not list its entries may have it too, and would be taken for one that has it by mistake. */
+  function offenderAt(key: string, until: number, known: Offender | undefined): Offender {
     return {
       key,
       rule: adoptedRule,
@@ -105,7 +105,7 @@ export function openAdoption(options: AdoptionOptions): Adoption {
       until: Math.max(until, known?.until ?? 0),
       score: 1,
       leaked: 0,
-      edges: [...(known?.edges ?? []), edge],
+      edges: [],
       about: {},
     };
   }

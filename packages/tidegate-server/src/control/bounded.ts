@@ -8,7 +8,9 @@ export async function bounded<T>(
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      const error = new Error(`${what} took longer than ${withinMs} ms`);
+      const error = Object.assign(new Error(`${what} took longer than ${withinMs} ms`), {
+        name: "TimeoutError",
+      });
       giveUp.abort(error);
       reject(error);
     }, withinMs);

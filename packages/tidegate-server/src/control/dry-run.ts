@@ -1,6 +1,6 @@
 import type { Clock } from "tidegate";
 import type { SyncReport } from "../control-desk.js";
-import type { Edge } from "../edge.js";
+import { type Edge, problemWords } from "../edge.js";
 import { bounded } from "./bounded.js";
 import { keysAskedFor, type LoopData, readEdgeFacts } from "./edge-facts.js";
 import { planFor } from "./plan.js";
@@ -26,8 +26,7 @@ export async function dryRun(options: DryRunOptions): Promise<SyncReport> {
     edge = await options.open();
     return { edge: name, isDryRun: true, ...(await planAt(edge, options)) };
   } catch (error) {
-    const problem = error instanceof Error ? error.message : String(error);
-    return { edge: name, isDryRun: true, put: [], remove: [], problem };
+    return { edge: name, isDryRun: true, put: [], remove: [], problem: problemWords(error, name) };
   } finally {
     await edge?.close().catch(() => {});
   }
@@ -40,7 +39,7 @@ async function planAt(edge: Edge, options: DryRunOptions): Promise<Pick<SyncRepo
     bounded(readMs, `${name}: reading`, (signal) => edge.current([...asked], signal));
   const now = clock();
   const [facts, reports] = await Promise.all([readEdgeFacts(data, name, now), data.edgeBook.reports()]);
-  const { offenders, cleared } = facts;
+  const { offenders, cleared, isCleared } = facts;
   // What an edge takes it may only know once it was reached.
   if (!abilities.isListable) await read([]);
   const knows = keyTest(abilities);
@@ -54,6 +53,7 @@ async function planAt(edge: Edge, options: DryRunOptions): Promise<Pick<SyncRepo
     foreign,
     offenders,
     cleared,
+    isCleared,
     quarantined,
     isSpared,
     now,

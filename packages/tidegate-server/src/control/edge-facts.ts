@@ -1,10 +1,13 @@
 import type { Data, SetMode } from "../data.js";
 import type { Offender } from "../offenders.js";
+import { clearedBy } from "./cleared-by.js";
 
 /** What is wished of one edge, and by whom, read from the data. */
 export interface EdgeFacts {
   readonly offenders: readonly Offender[];
   readonly cleared: ReadonlySet<string>;
+  /** Under its key or another one. */
+  readonly isCleared: (offender: Offender) => boolean;
   readonly set: SetMode | undefined;
 }
 
@@ -16,9 +19,12 @@ export async function readEdgeFacts(
   now: number,
 ): Promise<EdgeFacts> {
   const [held, clears, modes] = await Promise.all([offenders.now(), edgeBook.clears(), edgeBook.modes()]);
+  const inHoldOff = clears.filter(({ until }) => until > now);
+  const clearOf = clearedBy(inHoldOff);
   return {
     offenders: held,
-    cleared: new Set(clears.filter(({ until }) => until > now).map(({ key }) => key)),
+    cleared: new Set(inHoldOff.map(({ key }) => key)),
+    isCleared: (offender) => clearOf(offender) !== undefined,
     set: modes.get(edge),
   };
 }

@@ -1,7 +1,7 @@
 import type { Clock } from "tidegate";
 import type { EdgeStatus, SyncReport } from "../control-desk.js";
 import type { SetMode } from "../data.js";
-import type { Edge } from "../edge.js";
+import { type Edge, EdgeError, problemWords } from "../edge.js";
 import type { Log } from "../log.js";
 import type { ControlSettings } from "../settings.js";
 import { openApplyTimes } from "./apply-times.js";
@@ -10,15 +10,16 @@ import { openCaution } from "./caution.js";
 import { type EdgeFacts, keysAskedFor, type LoopData, readEdgeFacts } from "./edge-facts.js";
 import { leaseOf, openEdgeLease } from "./edge-lease.js";
 import type { EdgeMeters } from "./edge-meters.js";
-import { modeUnder } from "./edge-stop.js";
 import { openEdgeView } from "./edge-view.js";
 import { openEdgeWriter } from "./edge-writer.js";
 import { keeperStatus } from "./keeper-status.js";
 import type { KeeperTerms } from "./keeper-terms.js";
+import { kindsTaken } from "./key-kinds.js";
+import { openOverflow } from "./overflow.js";
 import { type Plan, type PlannedEntry, planFor } from "./plan.js";
 import { openQuarantine } from "./quarantine.js";
 import { openRhythm } from "./rhythm.js";
-import { openStatusReporter, readReport } from "./status-reporter.js";
+import { openStatusReporter } from "./status-reporter.js";
 import { keyTest, type Wanted, wantedAt } from "./wanted.js";
 
 /** Keeps one edge right, as long as no other process does. */
@@ -28,7 +29,11 @@ export interface EdgeKeeper {
   readonly isKept: boolean;
   wake(): void;
   status(): EdgeStatus;
-  /** Resolves when whatever is wished now has been tried. */
+  /** Whether the edge knows clients by such a key. */
+  knows(key: string): boolean;
+  /** Whether this key stands there, as far as was read and told. */
+  has(key: string): boolean;
+  /** Resolves when whatever is wished now has been tried, also after a failure a moment ago. */
   settle(): Promise<void>;
   /** Reads the edge and sets it right at once. */
   sync(): Promise<SyncReport>;
@@ -50,18 +55,24 @@ export interface EdgeKeeperOptions {
   /** This process, by a name no other one has. */
   readonly holder: string;
   readonly clock: Clock;
+  /** For the rhythm: nobody sets it. Milliseconds from whenever. */
+  readonly steady: () => number;
   readonly terms: KeeperTerms;
 }
 
 export function openEdgeKeeper(options: EdgeKeeperOptions): EdgeKeeper {
-  const { edge, kind, settings, data, isSpared, onIncomplete, meters, log, holder, clock, terms } = options;
+  const { edge, kind, settings, data, isSpared, onIncomplete, meters, log, holder, clock, steady, terms } =
+    options;
   const { name, abilities } = edge;
   const { leaseMs, renewMs, retryMs } = terms;
   const { offenders, leases } = data;
   const lease = openEdgeLease({ leases, name: leaseOf(name), holder, leaseMs, renewMs, retryMs });
   const knows = keyTest(abilities);
   const view = openEdgeView(abilities);
-  const caution = openCaution({ edge: name, guard: settings.guard, offenders, onIncomplete, log });
+  const { guard } = settings;
+  const book = data.edgeBook;
+  const caution = openCaution({ edge: name, guard, offenders, book, onIncomplete, steady, log });
+  const overflow = openOverflow(offenders, steady);
   const quarantine = openQuarantine();
   const times = openApplyTimes(name, meters);
   const reporter = openStatusReporter(data.edgeBook, log, terms.reportMs);
@@ -70,6 +81,7 @@ export function openEdgeKeeper(options: EdgeKeeperOptions): EdgeKeeper {
     view,
     terms,
     clock,
+    steady,
     log,
     mayWrite: async () => lease.holdsFor(terms.applyMs) || (await take()) === fence,
     isInterrupted: () => rhythm.isWoken,
@@ -83,17 +95,22 @@ export function openEdgeKeeper(options: EdgeKeeperOptions): EdgeKeeper {
     },
   });
   let fence: number | undefined;
-  let lookAt = 0;
+  let lookAt = Number.NEGATIVE_INFINITY;
   let isLookWished = false;
+  /** A person waits: a pause after a failure ends. */
+  let isHurried = false;
   let clearedBefore: ReadonlySet<string> = new Set();
-  let pausedUntil = 0;
+  let pausedUntil = Number.NEGATIVE_INFINITY;
   let backoffMs = 0;
   let set: SetMode | undefined;
   let wanted: Wanted | undefined;
   let pending = 0;
+  let withheld = 0;
   let drift: number | undefined;
   let readAt: number | undefined;
   let problem: EdgeStatus["problem"];
+  let failing: "edge" | "data" = "edge";
+  let inStepAt: number | undefined;
   let alarms: readonly string[] = [];
   /** Of those who asked for what is being done. */
   const records = new Set<{ readonly put: PlannedEntry[]; readonly remove: string[] }>();
@@ -106,12 +123,14 @@ export function openEdgeKeeper(options: EdgeKeeperOptions): EdgeKeeper {
   /** Answers whether the edge was read. */
   async function round(): Promise<boolean> {
     let facts: EdgeFacts;
+    const mayPause = !isHurried;
+    isHurried = false;
     try {
-      if (!(await keeps()) || clock() < pausedUntil) return false;
+      if (!(await keeps()) || (mayPause && steady() < pausedUntil)) return false;
       facts = await bounded(terms.applyMs, "reading who is held", readFacts);
     } catch (error) {
-      pausedUntil = clock() + retryMs;
-      note(error, "what is wished of an edge can not be read: its entries stay until they end");
+      pausedUntil = steady() + retryMs;
+      note(error, "data", "what is wished of an edge can not be read: its entries stay until they end");
       return false;
     }
     try {
@@ -123,8 +142,8 @@ export function openEdgeKeeper(options: EdgeKeeperOptions): EdgeKeeper {
       meters.failed(name);
       view.forget();
       backoffMs = Math.min(terms.longestBackoffMs, Math.max(terms.backoffMs, 2 * backoffMs));
-      pausedUntil = clock() + backoffMs;
-      note(error, "an edge failed: it is read again, then set right");
+      pausedUntil = steady() + backoffMs;
+      note(error, "edge", "an edge failed: it is read again, then set right");
       return false;
     }
   }
@@ -143,8 +162,7 @@ export function openEdgeKeeper(options: EdgeKeeperOptions): EdgeKeeper {
     const taken = await take();
     if (taken === fence) return taken !== undefined;
     view.forget();
-    if (taken !== undefined)
-      caution.resume(readReport((await data.edgeBook.reports()).get(name))?.stop ?? {});
+    if (taken !== undefined) await caution.resume();
     fence = taken;
     log.info({ edge: name, isKept: taken !== undefined }, "an edge changed hands");
     return taken !== undefined;
@@ -152,7 +170,8 @@ export function openEdgeKeeper(options: EdgeKeeperOptions): EdgeKeeper {
 
   async function setRight(facts: EdgeFacts): Promise<boolean> {
     set = facts.set;
-    const isLook = isLookWished || !view.isKnown || clock() >= lookAt;
+    const askedAt = clock();
+    const isLook = isLookWished || !view.isKnown || steady() >= lookAt;
     isLookWished = false;
     const { cleared } = facts;
     if (isLook) await look(facts);
@@ -161,16 +180,15 @@ export function openEdgeKeeper(options: EdgeKeeperOptions): EdgeKeeper {
     const now = clock();
     wanted = wantedFor(facts, view.foreign, now);
     const all = planOf(wanted, view.entries, facts, now);
-    const { stop } = caution;
-    const plan = await caution.restrict(all, { wanted, current: view.entries, cleared, set, now });
-    pending = countOf(all);
-    // Whoever keeps the edge next has to know of it.
-    if (caution.stop.stopped !== stop.stopped) publish(true);
+    const allowed = await caution.restrict(all, { wanted, current: view.entries, cleared, set, now });
+    const { plan } = allowed;
+    withheld = allowed.withheld;
+    pending = countOf(all) - withheld;
     const failure = await applyMode();
-    // Entries are welcome in any mode, unless a guard wants another one first.
-    if (failure !== undefined && caution.stop.stopped !== undefined) throw failure.error;
-    pending = countOf(all) - countOf(plan) + (await writer.apply(plan));
+    // Entries are welcome in any mode.
+    pending = countOf(all) - withheld - countOf(plan) + (await writer.apply(plan));
     if (failure !== undefined) throw failure.error;
+    if (pending + withheld === 0) inStepAt = askedAt;
     if (isLook) times.keepOnly(wanted.entries);
     return isLook;
   }
@@ -179,7 +197,7 @@ export function openEdgeKeeper(options: EdgeKeeperOptions): EdgeKeeper {
     const asked = keysAskedFor(facts, view.entries.keys(), knows);
     const found = await view.look(asked, clock(), readEdge);
     readAt = clock();
-    lookAt = readAt + settings.everyMs;
+    lookAt = steady() + settings.everyMs;
     drift = found.drift ?? drift;
     if (found.hasLostAll) log.warn({ edge: name }, "an edge has lost its entries: it is filled again");
   }
@@ -188,7 +206,7 @@ export function openEdgeKeeper(options: EdgeKeeperOptions): EdgeKeeper {
     return bounded(terms.readMs, `${name}: reading`, (signal) => edge.current(asked, signal));
   }
 
-  function wantedFor({ offenders, cleared }: EdgeFacts, foreign: number, now: number): Wanted {
+  function wantedFor({ offenders, cleared, isCleared }: EdgeFacts, foreign: number, now: number): Wanted {
     const quarantined = quarantine.keys(now);
     const { maxEntries } = abilities;
     return wantedAt({
@@ -198,6 +216,7 @@ export function openEdgeKeeper(options: EdgeKeeperOptions): EdgeKeeper {
       foreign,
       offenders,
       cleared,
+      isCleared,
       quarantined,
       isSpared,
       now,
@@ -220,7 +239,7 @@ export function openEdgeKeeper(options: EdgeKeeperOptions): EdgeKeeper {
     // What people set may have been lost too, and the edge be the only one to remember.
     if (!caution.isComplete && set === undefined && view.mode !== undefined) return undefined;
     try {
-      await writer.setMode(modeUnder(caution.stop, set));
+      await writer.setMode(set?.mode ?? "on");
       return undefined;
     } catch (error) {
       return { error };
@@ -229,10 +248,10 @@ export function openEdgeKeeper(options: EdgeKeeperOptions): EdgeKeeper {
 
   function nextInMs(isDue: boolean): number {
     const reportInMs = publish(isDue);
-    const now = clock();
+    const now = steady();
     const lookInMs = view.isKnown ? lookAt - now : 0;
-    const resumeInMs =
-      pending > 0 && writer.resumeAt > now ? writer.resumeAt - now : Number.POSITIVE_INFINITY;
+    const { resumeInMs: restMs } = writer;
+    const resumeInMs = pending > 0 && restMs > 0 ? restMs : Number.POSITIVE_INFINITY;
     const soonest = Math.min(lookInMs, resumeInMs, reportInMs, leaseMs - renewMs);
     return Math.max(1, pausedUntil - now, soonest);
   }
@@ -245,13 +264,22 @@ export function openEdgeKeeper(options: EdgeKeeperOptions): EdgeKeeper {
     for (const alarm of alarms)
       if (!status.alarms.includes(alarm)) log.info({ edge: name, alarm }, "an alarm has ended");
     alarms = status.alarms;
-    return reporter.report({ ...status, stop: caution.stop }, clock(), isDue);
+    const takes = kindsTaken(knows);
+    const report = { ...status, takes, ...(inStepAt !== undefined && { inStepAt }) };
+    return reporter.report(report, clock(), isDue);
   }
 
-  function note(error: unknown, words: string): void {
-    const message = messageOf(error);
-    if (problem?.message !== message) log.warn({ err: error, edge: name }, words);
-    problem = { at: clock(), message };
+  function note(error: unknown, whose: typeof failing, words: string): void {
+    const message = problemWords(error, name);
+    if (problem?.message !== message) log.warn(factsOfFailure(error, name, message), words);
+    failing = whose;
+    problem = { at: clock(), message, ...(error instanceof EdgeError && { code: error.code }) };
+  }
+
+  /** A person waits for it. */
+  function hurried(): Promise<void> {
+    isHurried = true;
+    return rhythm.round();
   }
 
   function ownStatus(): EdgeStatus {
@@ -264,14 +292,19 @@ export function openEdgeKeeper(options: EdgeKeeperOptions): EdgeKeeper {
       set,
       stop: caution.stop,
       isKnown: view.isKnown,
+      standsAt: view.lastMode,
       entries: [...view.entries.values()].filter((until) => until > now).length,
       foreign: view.foreign,
       pending,
+      withheld,
+      isOverfull: overflow.isLate(),
       quarantined: quarantine.list(),
       evicted: wanted?.evicted.size ?? 0,
       unknowable: wanted?.unknowable.size ?? 0,
       readAt,
       problem,
+      failing,
+      trouble: edge.problem?.(),
       applyMs: times.percentiles(),
       propagationMs: edge.propagationMs?.(),
       drift,
@@ -285,19 +318,16 @@ export function openEdgeKeeper(options: EdgeKeeperOptions): EdgeKeeper {
     },
     wake: rhythm.wake,
     status: ownStatus,
-    settle: rhythm.round,
+    knows,
+    has: (key) => (view.entries.get(key) ?? 0) > clock(),
+    settle: hurried,
     async sync() {
       const done = { put: [], remove: [] };
       const giveUpAt = performance.now() + terms.readMs;
       records.add(done);
       isLookWished = true;
-      do await rhythm.round();
-      while (
-        pending > 0 &&
-        writer.resumeAt <= clock() &&
-        problem === undefined &&
-        performance.now() < giveUpAt
-      );
+      do await hurried();
+      while (pending > 0 && writer.resumeInMs === 0 && problem === undefined && performance.now() < giveUpAt);
       records.delete(done);
       return { ...reportOf(name, done, false), ...(problem && { problem: problem.message }) };
     },
@@ -309,7 +339,7 @@ export function openEdgeKeeper(options: EdgeKeeperOptions): EdgeKeeper {
         const { entries, foreign } = await readEdge([...asked]);
         return reportOf(name, planOf(wantedFor(facts, foreign, now), entries, facts, now), true);
       } catch (error) {
-        return { ...reportOf(name, { put: [], remove: [] }, true), problem: messageOf(error) };
+        return { ...reportOf(name, { put: [], remove: [] }, true), problem: problemWords(error, name) };
       }
     },
     async close() {
@@ -331,6 +361,9 @@ function reportOf(edge: string, { put, remove }: Plan, isDryRun: boolean): SyncR
   return { edge, put: put.map(({ key, until, rule }) => ({ key, until, rule })), remove, isDryRun };
 }
 
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+/** An edge that fails for a while is no fault of the program: where in it that showed says nothing. */
+function factsOfFailure(error: unknown, edge: string, message: string): object {
+  const isUsual = error instanceof EdgeError || (error as Error | undefined)?.name === "TimeoutError";
+  if (!isUsual) return { err: error, edge };
+  return { edge, problem: message, ...(error instanceof EdgeError && { code: error.code }) };
 }

@@ -13,6 +13,7 @@ import { type EdgeKeeper, openEdgeKeeper } from "./edge-keeper.js";
 import { edgeMeters } from "./edge-meters.js";
 import { type KeeperTerms, usualTerms } from "./keeper-terms.js";
 import { memo } from "./memo.js";
+import type { SparedBy } from "./standings.js";
 
 /** Everybody who is held, at every edge, and nobody else: looked after by one process for each edge. */
 export interface EdgeLoop {
@@ -26,11 +27,13 @@ export interface EdgeLoop {
 export interface EdgeLoopOptions extends Pick<DeskOptions, "keysOf" | "forget"> {
   /** None: this process keeps no edge, and knows of them what others report. */
   readonly edges: readonly OpenEdge[];
-  /** Edges there are beside those, kept by other processes. */
+  /** Edges there are in other processes, those of this one among them. */
   readonly elsewhere?: readonly (Omit<EdgeElsewhere, "dryRun"> & {
     /** Opens it to be read. */
     readonly open?: (() => Promise<Edge>) | undefined;
   })[];
+  /** No file names the edges: those others reported of, or set, are all that is known. Default false. */
+  readonly isUntold?: boolean;
   readonly settings: Pick<ControlSettings, "everyMs" | "holdOffMs" | "spare" | "guard">;
   readonly trustedProxies: readonly string[];
   /** Of an address or block: whether the safelist has it, or some of it. */
@@ -41,6 +44,8 @@ export interface EdgeLoopOptions extends Pick<DeskOptions, "keysOf" | "forget"> 
   /** This process, by a name no other one has. */
   readonly holder: string;
   readonly clock?: Clock;
+  /** Default one that nobody sets. */
+  readonly steady?: () => number;
   /** For tests. */
   readonly terms?: Partial<KeeperTerms>;
 }
@@ -52,9 +57,16 @@ export interface OpenEdge {
 
 export function openEdgeLoop(options: EdgeLoopOptions): EdgeLoop {
   const { settings, data, log, registry, holder, clock = Date.now } = options;
+  const { steady = () => performance.now() } = options;
   const terms = { ...usualTerms, ...options.terms };
-  const isOwn = memo(overlapTest([...options.trustedProxies, ...settings.spare]));
-  const isSpared = (address: string): boolean => isOwn(address) || options.isSafelisted(address);
+  const isTrusted = memo(overlapTest(options.trustedProxies));
+  const isSpare = memo(overlapTest(settings.spare));
+  const sparedBy: SparedBy = (address) => {
+    if (isTrusted(address)) return "trustedProxies";
+    if (isSpare(address)) return "control.spare";
+    return options.isSafelisted(address) ? "safelist" : undefined;
+  };
+  const isSpared = (address: string): boolean => sparedBy(address) !== undefined;
   const keepers: EdgeKeeper[] = [];
   const meters = edgeMeters(registry, () =>
     keepers.map((keeper) => ({ ...keeper.status(), isKept: keeper.isKept })),
@@ -68,6 +80,7 @@ export function openEdgeLoop(options: EdgeLoopOptions): EdgeLoop {
     patienceMs: terms.patienceMs,
     onDone: wake,
   });
+  for (const { edge } of options.edges) meters.opened(edge.name);
   for (const { edge, kind } of options.edges)
     keepers.push(
       openEdgeKeeper({
@@ -81,6 +94,7 @@ export function openEdgeLoop(options: EdgeLoopOptions): EdgeLoop {
         log,
         holder,
         clock,
+        steady,
         terms,
       }),
     );
@@ -90,7 +104,7 @@ export function openEdgeLoop(options: EdgeLoopOptions): EdgeLoop {
   }
 
   const stops = [data.offenders.watch(wake), data.edgeBook.watch(wake)];
-  const { keysOf, forget } = options;
+  const { keysOf, forget, isUntold = false } = options;
   const { holdOffMs, everyMs } = settings;
   const { readMs } = terms;
   const elsewhere = (options.elsewhere ?? []).map(({ open, ...each }): EdgeElsewhere => {
@@ -99,7 +113,7 @@ export function openEdgeLoop(options: EdgeLoopOptions): EdgeLoop {
     return { ...each, dryRun: () => dryRun(facts) };
   });
   return {
-    desk: controlDesk({ keepers, elsewhere, data, holdOffMs, keysOf, forget, clock }),
+    desk: controlDesk({ keepers, elsewhere, isUntold, data, holdOffMs, keysOf, forget, sparedBy, clock }),
     wake,
     async close() {
       for (const stop of stops) stop();

@@ -5,6 +5,8 @@ import type { EdgeStatus } from "../control-desk.js";
 export interface EdgeMeters {
   applied(edge: string, seconds: number): void;
   failed(edge: string): void;
+  /** From now on it is counted, from 0. */
+  opened(edge: string): void;
 }
 
 /** One edge as this process sees it. */
@@ -15,6 +17,12 @@ const gauges: readonly (readonly [
   help: string,
   read: (edge: SeenEdge) => number | undefined,
 ])[] = [
+  [
+    "tidegate_edge_up",
+    "1 if an edge was reached at the last look.",
+    ({ state, problem }) =>
+      state === undefined && problem === undefined ? undefined : Number(state !== undefined),
+  ],
   ["tidegate_edge_entries", "Entries of ours at an edge.", ({ entries }) => entries],
   ["tidegate_edge_foreign", "Entries of others at an edge.", ({ foreign }) => foreign],
   ["tidegate_edge_pending", "Changes still to be made at an edge.", ({ pending }) => pending],
@@ -36,9 +44,10 @@ const gauges: readonly (readonly [
   ],
   [
     "tidegate_edge_stopped",
-    "1 while a guard keeps an edge in shadow.",
+    "1 while a guard withholds new entries from an edge.",
     ({ stopped }) => Number(stopped !== undefined),
   ],
+  ["tidegate_edge_withheld", "Changes a guard withholds from an edge.", ({ withheld }) => withheld],
 ];
 
 /** Of an edge only the process that keeps it shows numbers. */
@@ -86,5 +95,6 @@ export function edgeMeters(registry: Registry, seen: () => readonly SeenEdge[]):
   return {
     applied: (edge, seconds) => times.observe({ edge }, seconds),
     failed: (edge) => failures.inc({ edge }),
+    opened: (edge) => failures.inc({ edge }, 0),
   };
 }

@@ -7,7 +7,10 @@ export interface EdgeView {
   /** Ours, key to `until`; those that ended stay until they are removed. */
   readonly entries: ReadonlyMap<string, number>;
   readonly foreign: number;
+  /** Undefined: it has to be told again. */
   readonly mode: EdgeMode | undefined;
+  /** As it was last read or told, whatever has failed since. */
+  readonly lastMode: EdgeMode | undefined;
   /** Reads it; answers what was found. */
   look(asked: Iterable<string>, now: number, read: ReadEdge): Promise<Found>;
   /** Keys that may stand there though nobody told it: to be removed, they have to be taken for known. */
@@ -36,6 +39,7 @@ export function openEdgeView({ isListable }: Pick<Edge["abilities"], "isListable
   let isKnown = false;
   let foreign = 0;
   let mode: EdgeMode | undefined;
+  let lastMode: EdgeMode | undefined;
   let epoch: string | undefined;
   let nextAsked = 0;
   /** Keys that stand there only if what is being tried succeeds. */
@@ -55,6 +59,7 @@ export function openEdgeView({ isListable }: Pick<Edge["abilities"], "isListable
     entries = new Map([...kept, ...state.entries]);
     ({ foreign, epoch } = state);
     mode = state.mode;
+    lastMode = mode;
     return drift;
   }
 
@@ -70,6 +75,9 @@ export function openEdgeView({ isListable }: Pick<Edge["abilities"], "isListable
     },
     get mode() {
       return mode;
+    },
+    get lastMode() {
+      return lastMode;
     },
     async look(asked, now, read) {
       const all = [...asked];
@@ -105,6 +113,7 @@ export function openEdgeView({ isListable }: Pick<Edge["abilities"], "isListable
     },
     toldMode(told) {
       mode = told;
+      lastMode = told;
     },
     forget() {
       isKnown = false;

@@ -8,8 +8,8 @@ import { batchesOf, type Plan } from "./plan.js";
 
 /** Tells one edge, in pieces it takes and not faster than it takes them. */
 export interface EdgeWriter {
-  /** The edge takes no more until then; removals may be tried once. */
-  readonly resumeAt: number;
+  /** The edge takes no more for so long; removals may be tried once. 0: it takes more. */
+  readonly resumeInMs: number;
   /** Makes the changes, the most urgent first, as far as it gets; answers how many are left. */
   apply(plan: Plan): Promise<number>;
   setMode(mode: EdgeMode): Promise<void>;
@@ -20,6 +20,8 @@ export interface EdgeWriterOptions {
   readonly view: EdgeView;
   readonly terms: KeeperTerms;
   readonly clock: Clock;
+  /** Nobody sets it, so that no pause grows. */
+  readonly steady: () => number;
   readonly log: Log;
   /** Asked before each piece: nobody else may write. */
   readonly mayWrite: () => Promise<boolean>;
@@ -30,14 +32,14 @@ export interface EdgeWriterOptions {
 }
 
 export function openEdgeWriter(options: EdgeWriterOptions): EdgeWriter {
-  const { edge, view, terms, clock, log, mayWrite, isInterrupted, onRefused, onApplied } = options;
-  let resumeAt = 0;
+  const { edge, view, terms, clock, steady, log, mayWrite, isInterrupted, onRefused, onApplied } = options;
+  let resumeAt = Number.NEGATIVE_INFINITY;
   /** What the edge left, and would leave again. */
   let waiting = new Set<string>();
 
   function writable(plan: Plan): Plan {
     const now = clock();
-    if (now >= resumeAt) {
+    if (steady() >= resumeAt) {
       waiting = new Set();
       return plan;
     }
@@ -61,22 +63,23 @@ export function openEdgeWriter(options: EdgeWriterOptions): EdgeWriter {
       put: batch.put.filter(({ key }) => !untold.has(key)),
     });
     if (left.length > 0) {
-      resumeAt = outcome.resumeAt ?? clock() + terms.retryMs;
+      const restMs = outcome.resumeAt === undefined ? terms.retryMs : outcome.resumeAt - clock();
+      resumeAt = steady() + restMs;
       for (const key of left) waiting.add(key);
     }
     return batch.remove.length + batch.put.length - left.length;
   }
 
   return {
-    get resumeAt() {
-      return resumeAt;
+    get resumeInMs() {
+      return Math.max(0, resumeAt - steady());
     },
     async apply(plan) {
       let left = plan.remove.length + plan.put.length;
       for (const batch of batchesOf(writable(plan), edge.abilities.maxBatch)) {
         if (!(await mayWrite())) break;
         left -= await applyBatch(batch);
-        if (clock() < resumeAt || isInterrupted()) break;
+        if (steady() < resumeAt || isInterrupted()) break;
       }
       return left;
     },

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { openRhythm } from "./rhythm.js";
 
 it("several wakes while a round is under way are one, and none is lost", async () => {
@@ -11,10 +11,11 @@ it("several wakes while a round is under way are one, and none is lost", async (
   });
   await rhythm.round();
   rounds = 0;
-  rhythm.wake();
+  const first = rhythm.round();
   await sleep(5);
   for (let i = 0; i < 50; i++) rhythm.wake();
   await rhythm.round();
+  await first;
   expect(rounds).toBeGreaterThanOrEqual(2);
   expect(rounds).toBeLessThanOrEqual(3);
   await rhythm.close();
@@ -51,4 +52,24 @@ it("closing lets the round under way end, and begins none", async () => {
   await waiting;
   expect(underWay).toBe(0);
   await rhythm.round();
+});
+
+it("however often it is woken, it works a quarter of the time at most; whoever waits is not kept waiting", async () => {
+  const starts: number[] = [];
+  const ends: number[] = [];
+  const rhythm = openRhythm(async () => {
+    starts.push(performance.now());
+    await sleep(30);
+    ends.push(performance.now());
+    return 60_000;
+  });
+  const waking = setInterval(rhythm.wake, 1);
+  await vi.waitFor(() => expect(starts.length).toBeGreaterThan(5), { timeout: 10_000 });
+  clearInterval(waking);
+  for (let i = 1; i < starts.length && i <= ends.length; i++) {
+    const took = (ends[i - 1] as number) - (starts[i - 1] as number);
+    expect((starts[i] as number) - (ends[i - 1] as number)).toBeGreaterThan(Math.min(3 * took, 200) - 2);
+  }
+  for (let i = 0; i < 3; i++) await rhythm.round();
+  await rhythm.close();
 });

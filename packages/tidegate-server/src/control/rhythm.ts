@@ -1,4 +1,4 @@
-/** Does one round after the other: at once when woken, else when the last one said. */
+/** Does one round after the other: when woken, at once if it has been quiet for a moment, else when the last one said. */
 export interface Rhythm {
   /** Several wakes while a round is under way are one. */
   wake(): void;
@@ -10,8 +10,9 @@ export interface Rhythm {
   close(): Promise<void>;
 }
 
-/** A round that took this long, or longer, is followed by a rest of this length: a flood of wakes leaves time for others. */
-const longestRestMs = 20;
+/** A round is followed by a rest of so many times its length, so that a flood of wakes leaves time for others. */
+const restPerRound = 3;
+const longestRestMs = 200;
 
 /** `work` answers after how many milliseconds it wants to be done again. */
 export function openRhythm(work: () => Promise<number>): Rhythm {
@@ -28,23 +29,28 @@ export function openRhythm(work: () => Promise<number>): Rhythm {
       const startedAt = performance.now();
       const nextInMs = await work();
       for (const tell of told) tell();
-      const tookMs = performance.now() - startedAt;
-      if (isWoken && waiting.length === 0) await pause(Math.min(tookMs, longestRestMs), false);
-      else if (!isWoken && !isClosed) await pause(nextInMs, true);
+      const endedAt = performance.now();
+      const restUntil = endedAt + Math.min(restPerRound * (endedAt - startedAt), longestRestMs);
+      if (!isWoken && !isClosed) await pause(nextInMs, () => true);
+      const restMs = restUntil - performance.now();
+      if (isWoken && !isClosed && waiting.length === 0 && restMs > 0)
+        await pause(restMs, () => waiting.length > 0 || isClosed);
     }
     for (const tell of waiting) tell();
   }
 
-  function pause(ms: number, endsWhenWoken: boolean): Promise<void> {
+  /** What wakes it meanwhile ends it early, if it may. */
+  function pause(ms: number, mayEnd: () => boolean): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(end, Math.min(Math.max(0, ms), 60_000));
-      if (endsWhenWoken) timer.unref();
+      const timer = setTimeout(end, Math.min(Math.max(0, ms), 60_000)).unref();
       function end(): void {
         clearTimeout(timer);
         stir = undefined;
         resolve();
       }
-      if (endsWhenWoken) stir = end;
+      stir = () => {
+        if (mayEnd()) end();
+      };
     });
   }
 

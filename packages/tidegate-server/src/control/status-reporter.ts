@@ -1,10 +1,15 @@
 import type { EdgeStatus } from "../control-desk.js";
 import type { EdgeBook } from "../data.js";
 import type { Log } from "../log.js";
-import type { EdgeStop } from "./edge-stop.js";
+import type { KeyKind } from "./key-kinds.js";
 
 /** What is written down of an edge: for processes that do not keep it, and for whoever keeps it next. */
-export type EdgeReport = EdgeStatus & { readonly stop: EdgeStop };
+export interface EdgeReport extends EdgeStatus {
+  /** Whoever crossed before this is known there, if the edge is to know it. */
+  readonly inStepAt?: number;
+  /** Which kinds of keys the edge takes. */
+  readonly takes?: readonly KeyKind[];
+}
 
 export interface StatusReporter {
   /** Now if it says something new and the last one is a while ago, or if it must; answers in how many milliseconds to come again. */
@@ -38,7 +43,7 @@ export function openStatusReporter(
 
   return {
     report(report, now, isDue) {
-      const text = JSON.stringify({ ...report, readAt: 0 });
+      const text = JSON.stringify({ ...report, readAt: 0, inStepAt: 0 });
       if (!isDue && text === lastText) return Number.POSITIVE_INFINITY;
       const waitMs = lastAt + everyMs - now;
       if (!isDue && waitMs > 0 && waitMs <= everyMs) return waitMs;
@@ -58,5 +63,5 @@ export function readReport(written: unknown): EdgeReport | undefined {
   const report = written as Partial<EdgeReport>;
   if (typeof report.edge !== "string" || typeof report.maxEntries !== "number") return undefined;
   if (!Array.isArray(report.alarms) || !Array.isArray(report.quarantined)) return undefined;
-  return { ...(report as EdgeReport), stop: report.stop ?? {} };
+  return report as EdgeReport;
 }

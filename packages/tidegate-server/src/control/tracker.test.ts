@@ -41,15 +41,16 @@ interface Terms {
   readonly mostUnderWay?: number;
   readonly fails?: () => boolean;
   readonly fingerprint?: "seed";
+  readonly address?: string;
 }
 
 function tracker(terms: Terms = {}) {
   const clock = virtualClock(1_700_000_000_000);
   const registry = new Registry();
   const { told, offenders } = notebook(terms.fails);
-  const { store = memoryStore({ clock }), methods = [], mostUnderWay, fingerprint } = terms;
+  const { store = memoryStore({ clock }), methods = [], mostUnderWay, fingerprint, address } = terms;
   const opened = openTracker({
-    settings: { ...settings, methods },
+    settings: { ...settings, methods, ...(address !== undefined && { address }) },
     store,
     offenders,
     log,
@@ -146,6 +147,45 @@ describe("a client that crosses", () => {
     await send(4, client);
     expect(told[0]?.share).toBeCloseTo(1 / 200, 3);
     expect(await metric("tidegate_tracked_clients 200")).toBe(true);
+  });
+});
+
+describe("many addresses", () => {
+  test("of one /64 are one client: its share of those seen does not grow with them", async () => {
+    const { send, track, told, clock } = tracker();
+    for (let i = 0; i < 19; i++) track(subjectOf(`198.51.100.${i}`));
+    for (let i = 1; i <= 60; i++) {
+      await send(4, `2001:db8:1:2::${i.toString(16)}`);
+      clock.advance(101);
+    }
+    expect(told).toHaveLength(60);
+    for (const { share = 1 } of told) expect(share).toBeLessThan(0.06);
+  });
+});
+
+describe("a client that calls itself another with each request", () => {
+  test("is held by its address where addresses are tracked, of IPv6 by its /64, and can be cleared", async () => {
+    const { track, told, store } = tracker({ address: "6 per minute" });
+    const visit = async (ip: (i: number) => string, count: number) => {
+      for (let i = 0; i < count; i++) track(subjectOf(ip(i), { headers: { "user-agent": `agent ${i}` } }));
+      await gathered();
+    };
+    await visit(() => client, 5);
+    expect(told).toEqual([]);
+    await visit(() => client, 2);
+    expect(told).toMatchObject([{ key: client, rule: "edge/address", about: { ip: client } }]);
+    await visit((i) => `2001:db8:1:2::${i}`, 8);
+    expect(told[1]).toMatchObject({ key: "2001:db8:1:2::/64", rule: "edge/address" });
+    await forgetTracked(store, told);
+    await visit(() => client, 5);
+    expect(told).toHaveLength(2);
+  });
+
+  test("is not, where they are not", async () => {
+    const { track, told } = tracker();
+    for (let i = 0; i < 50; i++) track(subjectOf(client, { headers: { "user-agent": `agent ${i}` } }));
+    await gathered();
+    expect(told).toEqual([]);
   });
 });
 

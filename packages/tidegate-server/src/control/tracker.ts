@@ -11,6 +11,7 @@ import {
 import type { Log } from "../log.js";
 import type { Offender, Offenders } from "../offenders.js";
 import type { TrackSettings } from "../settings.js";
+import { clientBlock } from "./client-block.js";
 import { factsOf } from "./offender-of.js";
 import { distinctLately } from "./tracking/distinct-lately.js";
 import { offenderTeller } from "./tracking/offender-teller.js";
@@ -46,6 +47,7 @@ export function openTracker(options: TrackerOptions): Tracker {
   const { mostUnderWay = 1_000, clock: now = Date.now } = options;
   const standard = trackedLimit(settings.standard, settings);
   const broad = trackedLimit(settings.broad, settings);
+  const address = settings.address === undefined ? undefined : trackedLimit(settings.address, settings);
   const hold = { for: settings.holdFor as readonly Duration[] };
   const only = settings.methods.length === 0 ? {} : { only: { method: settings.methods } };
   const gate = createGate({
@@ -57,12 +59,16 @@ export function openTracker(options: TrackerOptions): Tracker {
     rules: [
       { name: trackedRules.standard, by: "standard", limits: [standard.limit], hold, ...only },
       { name: trackedRules.broad, by: "broad", limits: [broad.limit], hold, ...only },
+      ...(address
+        ? [{ name: trackedRules.address, by: "ip" as const, limits: [address.limit], hold, ...only }]
+        : []),
     ],
     onWarning: ({ code, message }) => log.warn({ code, message }, "tracking"),
   });
   const perSecond = new Map<string, number>([
     [trackedRules.standard, standard.perSecond],
     [trackedRules.broad, broad.perSecond],
+    ...(address ? [[trackedRules.address, address.perSecond] as const] : []),
   ]);
   const seen = distinctLately({ now });
   const held = distinctLately({ now, bits: 1 << 16 });
@@ -79,7 +85,7 @@ export function openTracker(options: TrackerOptions): Tracker {
     try {
       const { allowed, verdicts, source } = await gate.decide(subject);
       (source === "none" ? meters.dropped : meters.counted).inc();
-      seen.add(subject.ip);
+      seen.add(clientBlock(subject.ip));
       if (!allowed) for (const verdict of verdicts) judge(subject, verdict, at);
     } catch (error) {
       meters.dropped.inc();
@@ -97,12 +103,12 @@ export function openTracker(options: TrackerOptions): Tracker {
     const { rule, key, heldUntil, crossed = false, estimate = 0, retryAfterMs } = verdict;
     const rate = perSecond.get(rule);
     if (verdict.allowed || heldUntil === undefined || rate === undefined) return;
-    held.add(subject.ip);
+    held.add(clientBlock(subject.ip));
     const until = Math.ceil(now() + retryAfterMs);
     const score = Math.max(1, estimate / rate);
     if (crossed) meters.crossed.labels(rule).inc();
     else meters.leaked.inc();
-    if (!crossed && teller.seenAgain(key, { until, score })) return;
+    if (!crossed && teller.seenAgain({ rule, key, until, score })) return;
     const leaked = crossed ? 0 : 1;
     const share = Math.min(1, held.count() / Math.max(1, seen.count()));
     const about = factsOf(subject);
@@ -147,7 +153,7 @@ function trackerMeters(registry: Registry, clients: () => number) {
   });
   new Gauge({
     name: "tidegate_tracked_clients",
-    help: "Addresses that came within about the last minute, estimated.",
+    help: "Clients that came within about the last minute, estimated: addresses, of IPv6 blocks of /64.",
     registers,
     collect() {
       this.set(clients());

@@ -28,6 +28,7 @@ function wanted(offenders: readonly Offender[], options: Partial<WantedOptions> 
     foreign: 0,
     offenders,
     cleared: new Set(),
+    isCleared: () => false,
     quarantined: new Set(),
     isSpared: () => false,
     now,

@@ -10,7 +10,7 @@ export interface Wanted {
   readonly evicted: ReadonlySet<string>;
   /** Keys this edge can not know clients by. */
   readonly unknowable: ReadonlySet<string>;
-  /** Keys of clients that are held, but go to no edge. */
+  /** Keys of clients that are held, but go to no edge: spared, or cleared by hand under another key. */
   readonly spared: ReadonlySet<string>;
 }
 
@@ -20,6 +20,8 @@ export interface WantedEntry {
   readonly score: number;
   readonly crossedAt: number;
   readonly share: number;
+  /** Whom it is about, where that is known. */
+  readonly ip?: string | undefined;
 }
 
 export interface WantedOptions {
@@ -32,6 +34,8 @@ export interface WantedOptions {
   readonly offenders: readonly Offender[];
   /** Cleared by hand, and still in their hold-off. */
   readonly cleared: ReadonlySet<string>;
+  /** Whether the client it is about was, whatever its key. */
+  readonly isCleared: (offender: Offender) => boolean;
   /** Keys this edge lately refused. */
   readonly quarantined: ReadonlySet<string>;
   /** Whether an address or block must never go to an edge. */
@@ -41,7 +45,8 @@ export interface WantedOptions {
 
 /** Who of those held goes to this edge, as far as there is room. Pure. */
 export function wantedAt(options: WantedOptions): Wanted {
-  const { edge, knows, maxEntries, foreign, offenders, cleared, quarantined, isSpared, now } = options;
+  const { edge, knows, maxEntries, foreign, offenders, cleared, isCleared, quarantined, isSpared, now } =
+    options;
   const held = new Map<string, WantedEntry>();
   const unknowable = new Set<string>();
   const spared = new Set<string>();
@@ -50,7 +55,7 @@ export function wantedAt(options: WantedOptions): Wanted {
     if (until <= now || (edges.length > 0 && !edges.includes(edge))) continue;
     if (cleared.has(key) || quarantined.has(key)) continue;
     if (!knows(key)) unknowable.add(key);
-    else if (isSparedOffender(offender, isSpared)) spared.add(key);
+    else if (isSparedOffender(offender, isSpared) || isCleared(offender)) spared.add(key);
     else held.set(key, together(held.get(key), offender));
   }
   // Digests say nothing of an address: whoever shares a spared client's key is spared with it.
@@ -76,14 +81,16 @@ export function byUrgency(a: WantedEntry, b: WantedEntry): number {
 
 /** Several rules may hold one key. */
 function together(known: WantedEntry | undefined, offender: Offender): WantedEntry {
-  const { until, rule, score, crossedAt, share = 0 } = offender;
-  if (known === undefined) return { until, rule, score, crossedAt, share };
+  const { key, until, rule, score, crossedAt, share = 0, about } = offender;
+  const ip = about.ip ?? (isDigestKey(key) ? undefined : key);
+  if (known === undefined) return { until, rule, score, crossedAt, share, ip };
   return {
     until: Math.max(known.until, until),
     rule: until > known.until ? rule : known.rule,
     score: Math.max(known.score, score),
     crossedAt: Math.max(known.crossedAt, crossedAt),
     share: Math.max(known.share, share),
+    ip: known.ip ?? ip,
   };
 }
 
@@ -91,9 +98,13 @@ function isSparedOffender({ key, about }: Offender, isSpared: (address: string) 
   return (about.ip !== undefined && isSpared(about.ip)) || (!isDigestKey(key) && isSpared(key));
 }
 
-/** Canonical addresses and digests that this edge takes: nothing else reaches it. Each key is looked at once. */
+/**
+ * Canonical addresses and digests that this edge takes: nothing else reaches it. The edge is asked each time: some learn which they take only
+ * when they are first read.
+ */
 export function keyTest({ takes }: Pick<EdgeAbilities, "takes">): (key: string) => boolean {
-  return memo((key) => isCanonical(key) && takes(key));
+  const isKey = memo(isCanonical);
+  return (key) => isKey(key) && takes(key);
 }
 
 function isCanonical(key: string): boolean {

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Decision, Subject, Verdict } from "tidegate";
 import { type FingerprintForm, fingerprintsOf } from "tidegate/http";
+import type { Offender } from "../offenders.js";
 import { printableJson } from "../printable.js";
 import { loggable } from "./loggable.js";
 
@@ -23,7 +24,7 @@ export function decisionLine(
     allowed,
     reason,
     client: standard,
-    ...(address !== "unknown" && { address: createHash("sha256").update(address).digest("hex") }),
+    ...(address !== "unknown" && { address: addressDigest(address) }),
     ...(verdict && countsOf(verdict)),
     ...(source !== "store" && { source }),
     ...(listed && { listed: cut(listed.address, longestFact) }),
@@ -32,6 +33,26 @@ export function decisionLine(
     host: cut(subject.host, longestFact),
     path: cut(subject.path.split("?", 1)[0] as string, longestPath),
     ...(userAgent !== undefined && { userAgent: cut(userAgent, longestFact) }),
+  });
+}
+
+/** A client that is held for the edges. `client` is the key they know it by: a digest, or, of rules by address, the address itself. */
+export function heldLine(
+  { key, rule, crossedAt, until, score, leaked, edges, about }: Offender,
+  at: number,
+): string {
+  return line({
+    at: timeText(at),
+    kind: "control",
+    event: "held",
+    client: key,
+    ...(about.ip !== undefined && { address: addressDigest(about.ip) }),
+    rule,
+    crossedAt: timeText(crossedAt),
+    heldUntil: timeText(until),
+    score,
+    leaked,
+    ...(edges.length > 0 && { edges }),
   });
 }
 
@@ -57,6 +78,11 @@ function countsOf({ rule, name, tier, limit, windowMs, remaining, estimate, ...r
     ...(heldUntil !== undefined && { heldUntil: timeText(heldUntil) }),
     ...(crossed && { crossed }),
   };
+}
+
+/** Of the whole address in its one spelling. */
+function addressDigest(address: string): string {
+  return createHash("sha256").update(address).digest("hex");
 }
 
 function line(fields: Readonly<Record<string, unknown>>): string {

@@ -173,6 +173,31 @@ describe("the decision log", () => {
     expect(text).not.toMatch(/[\x00-\x09\x0b-\x1f]/);
   });
 
+  it("tells who is held for the edges by the key they know, with times as everywhere and the address of its decisions", async () => {
+    const { decisions, file } = opened();
+    const [crossedAt, until] = [Date.UTC(2026, 0, 1, 12), Date.UTC(2026, 0, 1, 13)];
+    const offender = { rule: "flood", crossedAt, until, score: 2, leaked: 3, edges: ["front"] };
+    decisions.decision(subjectOf("203.0.113.7"), aDecision);
+    decisions.held({ ...offender, key: "203.0.113.7", about: { ip: "203.0.113.7", path: "/hush" } });
+    decisions.held({ ...offender, key: "a".repeat(64), edges: [], about: {} });
+    await decisions.close();
+    const [decision, ...held] = linesOf(file);
+    const common = {
+      at: expect.stringMatching(/Z$/),
+      kind: "control",
+      event: "held",
+      rule: "flood",
+      crossedAt: "2026-01-01T12:00:00.000Z",
+      heldUntil: "2026-01-01T13:00:00.000Z",
+      score: 2,
+      leaked: 3,
+    };
+    expect(held).toEqual([
+      { ...common, client: "203.0.113.7", address: decision?.address, edges: ["front"] },
+      { ...common, client: "a".repeat(64) },
+    ]);
+  });
+
   it("tells what control did", async () => {
     const { decisions, file } = opened({ which: "refused" });
     decisions.control({ event: "mode", edge: "front", mode: "off", who: "ann" });

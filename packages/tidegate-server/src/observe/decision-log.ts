@@ -2,14 +2,17 @@ import { parse } from "node:path";
 import { Counter, type Registry } from "prom-client";
 import { type Decision, type IdentityOptions, type Subject, TidegateError } from "tidegate";
 import type { Log } from "../log.js";
+import type { Offender } from "../offenders.js";
 import type { DecisionLogSettings } from "../settings.js";
 import { lineFile } from "./decision-log-file.js";
-import { controlLine, decisionLine } from "./decision-log-line.js";
+import { controlLine, decisionLine, heldLine } from "./decision-log-line.js";
 
 /** A file of one JSON object per line, for analysis. Nobody waits for it, and nobody is refused because it can not be written. */
 export interface DecisionLog {
   decision(subject: Subject, decision: Decision): void;
-  /** Something control did: a hold, an edge's mode, a change applied. */
+  /** A client is held for the edges, or for longer. */
+  held(offender: Offender): void;
+  /** Something else that control did. */
   control(event: Readonly<Record<string, unknown>>): void;
   /** Writes what is left. */
   close(): Promise<void>;
@@ -61,6 +64,7 @@ export function openDecisionLog(options: DecisionLogOptions): DecisionLog {
       if (which === "refused" && decision.allowed) return;
       add(() => decisionLine(subject, decision, { at: Date.now(), form }));
     },
+    held: (offender) => add(() => heldLine(offender, Date.now())),
     control: (event) => add(() => controlLine(event, Date.now())),
     async close() {
       isClosed = true;

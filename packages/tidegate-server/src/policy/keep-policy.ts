@@ -3,7 +3,7 @@ import type { AuditLog, PolicyVersion, PolicyVersions } from "../data.js";
 import type { Log } from "../log.js";
 import { inTurn } from "./in-turn.js";
 import { policyBeginning } from "./policy-beginning.js";
-import { faultOf, isUnreachable, nothingBefore } from "./policy-errors.js";
+import { conflictError, faultOf, isUnreachable, nothingBefore } from "./policy-errors.js";
 import { type PolicyFileOptions, policyFile } from "./policy-file.js";
 import { policyHistory } from "./policy-history.js";
 import { policyInForce } from "./policy-in-force.js";
@@ -49,6 +49,10 @@ export interface RollbackOptions {
   readonly to?: number;
   readonly who: string;
   readonly why?: string;
+  /** Only if this is still the newest version. */
+  readonly after?: number;
+  /** The audit entry whose change this takes back. */
+  readonly undoes?: number;
 }
 
 const tryAgainMs = 1_000;
@@ -136,9 +140,10 @@ export async function keepPolicy(options: KeepPolicyOptions): Promise<PolicyKeep
     return version;
   }
 
-  async function rollback({ to, ...by }: RollbackOptions): Promise<PolicyVersion> {
+  async function rollback({ to, after, ...by }: RollbackOptions): Promise<PolicyVersion> {
     const newest = await policies.newest();
     if (newest === undefined) throw nothingBefore();
+    if (after !== undefined && after !== newest.id) throw conflictError(newest.id, after);
     const { text, digest } = await (to === undefined ? history.before(newest) : history.get(to));
     if (digest === newest.digest) return newest;
     const policy = parse(text);

@@ -8,7 +8,10 @@ export interface PolicyHistoryOptions {
   readonly log: Log;
 }
 
-export type Draft = Omit<PolicyVersion, "id" | "at" | "digest">;
+export interface Draft extends Omit<PolicyVersion, "id" | "at" | "digest"> {
+  /** The audit entry whose change this one takes back. */
+  readonly undoes?: number;
+}
 
 /** Accepted versions as they are added and gone back to. Every one added leaves an audit entry. */
 export interface PolicyHistory {
@@ -37,6 +40,7 @@ export function policyHistory({ policies, audit, log }: PolicyHistoryOptions): P
       ...(why !== undefined && { why }),
       ...(after !== undefined && { before: after }),
       after: id,
+      ...(draft.undoes !== undefined && { undoes: draft.undoes }),
     };
     // The version is there, with who, when and why: a failing audit does not undo that.
     await audit

@@ -1,6 +1,6 @@
 import type { MetricObjectWithValues, MetricValue } from "prom-client";
 import type { Refusal } from "../refusal.js";
-import type { FrontState } from "../server.js";
+import type { FrontState, Server } from "../server.js";
 
 /** What may be asked, in either direction, and what is answered. */
 export interface Answers {
@@ -12,6 +12,10 @@ export interface Answers {
   state: FrontState | undefined;
   /** Of a worker: a decision of its own that refused, as long as it remembers. Null, for undefined would not be sent. */
   refusal: Refusal | null;
+  /** Of a worker: what it decided in the newest seconds. */
+  series: Awaited<ReturnType<Server["series"]>> | null;
+  /** Of a worker: one of its busiest clients. Null: it is none of them. */
+  "client series": NonNullable<Awaited<ReturnType<Server["clientSeries"]>>> | null;
 }
 
 export type Question =
@@ -19,7 +23,9 @@ export type Question =
   | { readonly kind: "finish"; readonly id: string; readonly status?: number }
   /** `most`: of the busiest clients. */
   | { readonly kind: "state"; readonly most: number }
-  | { readonly kind: "refusal"; readonly id: string };
+  | { readonly kind: "refusal"; readonly id: string }
+  | { readonly kind: "series"; readonly seconds: number }
+  | { readonly kind: "client series"; readonly key: string };
 
 export interface Asked {
   readonly number: number;

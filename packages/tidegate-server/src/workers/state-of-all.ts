@@ -57,13 +57,15 @@ function sum(one: Metrics, other: Metrics): Metrics {
 
 function busiest(all: readonly Busy[], most: number): Busy[] {
   const byKey = new Map<string, Busy>();
-  for (const { key, count, error, refused } of all) {
-    const known = byKey.get(key) ?? { key, count: 0, error: 0, refused: 0 };
+  for (const { key, count, error, refused, total, totalRefused } of all) {
+    const known = byKey.get(key) ?? { key, count: 0, error: 0, refused: 0, total: 0, totalRefused: 0 };
     byKey.set(key, {
       key,
       count: known.count + count,
       error: known.error + error,
       refused: known.refused + refused,
+      total: known.total + total,
+      totalRefused: known.totalRefused + totalRefused,
     });
   }
   return [...byKey.values()].sort((one, other) => other.count - one.count).slice(0, most);

@@ -104,6 +104,14 @@ export async function startWorkers(options: WorkerPoolOptions): Promise<WorkerPo
       const asked = [...ready.values()].map((talk) => talk.ask({ kind: "refusal", id }, null));
       return (await Promise.all(asked)).find((refusal) => refusal !== null) ?? undefined;
     },
+    async series(seconds) {
+      const asked = [...ready.values()].map((talk) => talk.ask({ kind: "series", seconds }, null));
+      return (await Promise.all(asked)).filter((each) => each !== null);
+    },
+    async clientSeries(key) {
+      const asked = [...ready.values()].map((talk) => talk.ask({ kind: "client series", key }, null));
+      return (await Promise.all(asked)).filter((each) => each !== null);
+    },
     async metricsText(own: Registry) {
       const theirs = [...ready.values()].map((talk) => talk.ask({ kind: "metrics" }, []));
       const all = await Promise.all([own.getMetricsAsJSON(), ...theirs]);

@@ -27,7 +27,8 @@ export function workerTalk(): WorkerTalk {
   };
 }
 
-async function answerTo(question: Question, { registry, finish, state, refusal }: Server): Promise<unknown> {
+async function answerTo(question: Question, server: Server): Promise<unknown> {
+  const { registry, finish, state, refusal, series, clientSeries } = server;
   switch (question.kind) {
     case "metrics":
       return registry.getMetricsAsJSON();
@@ -37,6 +38,10 @@ async function answerTo(question: Question, { registry, finish, state, refusal }
       return finish(question.id, question.status);
     case "refusal":
       return (await refusal(question.id)) ?? null;
+    case "series":
+      return series(question.seconds);
+    case "client series":
+      return (await clientSeries(question.key)) ?? null;
   }
 }
 

@@ -69,8 +69,8 @@ describe("the busiest", () => {
     const sketch = busiest();
     for (let i = 0; i < 30; i++) sketch.count(i % 3 === 0 ? "a" : "b", i % 6 === 0, start);
     expect(sketch.top(5)).toEqual([
-      { key: "b", count: 20, error: 0, refused: 0 },
-      { key: "a", count: 10, error: 0, refused: 5 },
+      { key: "b", count: 20, error: 0, refused: 0, total: 20, totalRefused: 0 },
+      { key: "a", count: 10, error: 0, refused: 5, total: 10, totalRefused: 5 },
     ]);
     expect(sketch.top(1).map(({ key }) => key)).toEqual(["b"]);
     expect([...sketch.top(0), ...sketch.top(-1)]).toEqual([]);
@@ -93,9 +93,20 @@ describe("the busiest", () => {
     for (let i = 0; i < 100; i++) sketch.count("yesterday's", false, start);
     for (let i = 0; i < 60; i++) sketch.count("today's", false, start + 300_000);
     expect(sketch.top(2)).toEqual([
-      { key: "today's", count: 60, error: 0, refused: 0 },
-      { key: "yesterday's", count: 50, error: 0, refused: 0 },
+      { key: "today's", count: 60, error: 0, refused: 0, total: 60, totalRefused: 0 },
+      { key: "yesterday's", count: 50, error: 0, refused: 0, total: 100, totalRefused: 0 },
     ]);
+  });
+
+  it("have totals too, which do not fade, and begin again with a name that was let go", () => {
+    const sketch = busiest({ capacity: 1 });
+    for (let i = 0; i < 10; i++) sketch.count("a", i < 3, start + i * 60_000);
+    expect(sketch.top(1)).toMatchObject([{ key: "a", total: 10, totalRefused: 3 }]);
+    for (let i = 0; i < 20; i++) sketch.count("b", true, start + 600_000);
+    expect(sketch.top(1)[0]?.total).toBeLessThan(20);
+    for (let i = 0; i < 50; i++) sketch.count("a", false, start + 600_000);
+    expect(sketch.top(1)).toMatchObject([{ key: "a", totalRefused: 0 }]);
+    expect(sketch.top(1)[0]?.total).toBeLessThanOrEqual(50);
   });
 
   it("fade whether their names are kept or not", () => {
@@ -103,7 +114,9 @@ describe("the busiest", () => {
     for (let i = 0; i < 10; i++) sketch.count("kept", false, start);
     for (let i = 0; i < 5; i++) sketch.count("not kept", false, start);
     sketch.count("not kept", false, start + 365 * 86_400_000);
-    expect(sketch.top(1)).toEqual([{ key: "not kept", count: 1, error: 0, refused: 0 }]);
+    expect(sketch.top(1)).toEqual([
+      { key: "not kept", count: 1, error: 0, refused: 0, total: 1, totalRefused: 0 },
+    ]);
   });
 
   it("outlive years of counting", () => {
@@ -119,8 +132,8 @@ describe("the busiest", () => {
     sketch.count("in ten years", false, start + 3650 * 86_400_000);
     for (let i = 0; i < 5; i++) sketch.count("after", false, start);
     expect(sketch.top(2)).toEqual([
-      { key: "after", count: 5, error: 0, refused: 0 },
-      { key: "in ten years", count: 1, error: 0, refused: 0 },
+      { key: "after", count: 5, error: 0, refused: 0, total: 5, totalRefused: 0 },
+      { key: "in ten years", count: 1, error: 0, refused: 0, total: 1, totalRefused: 0 },
     ]);
   });
 

@@ -37,6 +37,8 @@ export function busiest({ capacity = 1000 }: BusiestOptions = {}): Busiest {
   const counts = new Float64Array(capacity);
   const errors = new Float64Array(capacity);
   const refusals = new Float64Array(capacity);
+  const totals = new Float64Array(capacity);
+  const totalRefusals = new Float64Array(capacity);
   const least = leastFirst(counts);
   const cells = new Float64Array(2 ** Math.ceil(Math.log2(capacity * 16)));
   const hash = new KeyHash();
@@ -80,6 +82,8 @@ export function busiest({ capacity = 1000 }: BusiestOptions = {}): Busiest {
     counts[slot] = before;
     errors[slot] = before;
     refusals[slot] = 0;
+    totals[slot] = 0;
+    totalRefusals[slot] = 0;
     return slot;
   }
 
@@ -91,7 +95,11 @@ export function busiest({ capacity = 1000 }: BusiestOptions = {}): Busiest {
       const slot = slots.get(name) ?? admit(name);
       if (slot === undefined) return;
       counts[slot] = (counts[slot] as number) + weight;
-      if (refused) refusals[slot] = (refusals[slot] as number) + weight;
+      totals[slot] = (totals[slot] as number) + 1;
+      if (refused) {
+        refusals[slot] = (refusals[slot] as number) + weight;
+        totalRefusals[slot] = (totalRefusals[slot] as number) + 1;
+      }
       least.grown(slot);
     },
 
@@ -102,6 +110,8 @@ export function busiest({ capacity = 1000 }: BusiestOptions = {}): Busiest {
           count: (counts[slot] as number) / weight,
           error: (errors[slot] as number) / weight,
           refused: (refusals[slot] as number) / weight,
+          total: totals[slot] as number,
+          totalRefused: totalRefusals[slot] as number,
         }))
         .sort((a, b) => b.count - a.count)
         .slice(0, Math.max(0, n));

@@ -1,24 +1,32 @@
+import type { Meant } from "../../control-desk.js";
 import { heldClients } from "../edge-desk.js";
 import type { Handler } from "../handler.js";
 import { note } from "../note.js";
-import { parseAs, subjectBody } from "../shapes.js";
+import { clearBody, parseAs } from "../shapes.js";
 import { subjectOf } from "../subject-of.js";
 import type { ClearAnswer, HeldClient } from "../types.js";
 
 export const clear: Handler<ClearAnswer> = async (parts, ask) => {
   const { gate, desk } = parts;
-  const subject = subjectOf(parseAs(subjectBody, await ask.body(), "body"));
+  const given = parseAs(clearBody, await ask.body(), "body");
+  const subject = given.subject === undefined ? {} : subjectOf({ subject: given.subject });
+  const client = given.key === undefined ? subject : { key: given.key };
   const who = ask.who();
-  const cleared = await gate.clear(subject);
+  // A key says nothing of a client but how it stands at an edge.
+  const cleared = given.key === undefined ? await gate.clear(subject) : { cleared: [], unknown: [] };
   let edges: HeldClient[] | undefined;
+  let holdOffUntil: number | undefined;
   let failure: { readonly error: unknown } | undefined;
   try {
-    edges = desk && (await heldClients(desk, await desk.clear(subject, { who })));
+    edges = desk && (await heldClients(desk, await desk.clear(client, { who })));
+    const hasEdges = edges !== undefined && (edges.length > 0 || ((await desk?.edges()) ?? []).length > 0);
+    const ends = hasEdges ? ((await desk?.clears(client)) ?? []).map(({ until }) => until) : [];
+    if (ends.length > 0) holdOffUntil = Math.max(...ends);
   } catch (error) {
     failure = { error };
   }
   // Headers may hold secrets; keys made of them are hashed.
-  const { header: _, ...facts } = subject;
+  const { header: _, ...facts }: Meant = client;
   await note(parts, {
     who,
     what: "client.clear",
@@ -27,7 +35,8 @@ export const clear: Handler<ClearAnswer> = async (parts, ask) => {
     after: edges === undefined ? cleared.cleared : { cleared: cleared.cleared, edges: edges.map(named) },
   });
   if (failure !== undefined) throw failure.error;
-  return { body: edges === undefined ? cleared : { ...cleared, edges } };
+  if (edges === undefined) return { body: cleared };
+  return { body: { ...cleared, edges, ...(holdOffUntil !== undefined && { holdOffUntil }) } };
 };
 
 function named({ key, rule, edges }: HeldClient): Pick<HeldClient, "key" | "rule" | "edges"> {
@@ -36,5 +45,5 @@ function named({ key, rule, edges }: HeldClient): Pick<HeldClient, "key" | "rule
 
 function nameOf(facts: Readonly<Record<string, unknown>>): string {
   const [name, fact] = Object.entries(facts)[0] ?? ["headers", ""];
-  return name === "ip" ? String(fact) : `${name} ${fact}`.trim();
+  return name === "ip" || name === "key" ? String(fact) : `${name} ${fact}`.trim();
 }

@@ -1,4 +1,5 @@
 import { notFound } from "../api-problem.js";
+import { customerTag } from "../conflict/tags.js";
 import { customerAnswer, customerId } from "../customer-answer.js";
 import type { Handler } from "../handler.js";
 import type { CustomerAnswer } from "../types.js";
@@ -13,5 +14,5 @@ export const customer: Handler<CustomerAnswer> = async ({ customers, gate }, { p
       defaultTier === undefined ? "The policy has no tiers." : `It is in the default tier, ${defaultTier}.`,
     );
   }
-  return { body: customerAnswer(id, record) };
+  return { body: customerAnswer(id, record), etag: customerTag(record) };
 };

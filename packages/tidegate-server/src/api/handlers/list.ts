@@ -1,3 +1,4 @@
+import { entryTag } from "../conflict/tags.js";
 import type { Handler } from "../handler.js";
 import { listNamed } from "../list-named.js";
 import { listQuery, parseAs } from "../shapes.js";
@@ -14,7 +15,7 @@ export const list: Handler<ListAnswer> = async ({ gate }, { param, query }) => {
   return {
     body: {
       list: name,
-      entries,
+      entries: entries.map((entry) => ({ ...entry, etag: entryTag(entry) })),
       ...(rest.length > most && last && { next: last.address }),
       fromPolicy: gate.policy[name] ?? [],
     },

@@ -6,9 +6,10 @@ import type { OffendersAnswer } from "../types.js";
 
 /** Worst first, and by a place of their own among equals, so that a page ends where the next begins. */
 export const offenders: Handler<OffendersAnswer> = async ({ desk }, { query }) => {
-  const { most = 100, after, ip } = parseAs(offendersQuery, query, "query");
+  const { most = 100, after, ip, key } = parseAs(offendersQuery, query, "query");
   if (desk === undefined) return { body: { offenders: [] } };
-  const found = await (ip === undefined ? desk.offenders() : desk.find({ ip }));
+  const meant = key !== undefined ? { key } : ip !== undefined ? { ip } : undefined;
+  const found = await (meant === undefined ? desk.offenders() : desk.find(meant));
   const placed = found.map((offender) => ({ offender, place: placeOf(offender) }));
   placed.sort((one, other) => (one.place < other.place ? -1 : 1));
   const rest = placed.filter(({ place }) => after === undefined || place > after);

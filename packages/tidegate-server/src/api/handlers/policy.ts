@@ -1,14 +1,16 @@
 import { TidegateError } from "tidegate";
 import type { PolicyVersion } from "../../data.js";
+import { policyTag } from "../conflict/tags.js";
 import type { AdminParts, Handler } from "../handler.js";
 import type { PolicyAnswer } from "../types.js";
 
 export const policy: Handler<PolicyAnswer> = async ({ keeper, data }) => {
   const status = keeper.status();
   const stored = await storedVersion(data, status.version);
-  if (typeof stored !== "string") return { body: { status, version: stored } };
+  const etag = policyTag(status.version);
+  if (typeof stored !== "string") return { body: { status, version: stored }, etag };
   const problem = status.problem === undefined ? stored : `${stored} ${status.problem}`;
-  return { body: { status: { ...status, problem }, version: null } };
+  return { body: { status: { ...status, problem }, version: null }, etag };
 };
 
 /** The version, or why there is none to show: what rules does so all the same. */

@@ -11,7 +11,7 @@ export const syncEdges: Handler<EdgeSyncAnswer> = async (parts, ask) => {
   const { dryRun = false } = parseAs(edgeSyncBody, await ask.body(), "body");
   const who = ask.who();
   const reports = await desk?.sync({ isDryRun: dryRun, ...(name !== "" && { edge: name }) });
-  if (reports === undefined) throw await noSuchEdge(desk);
+  if (reports === undefined) throw await noSuchEdge(desk, name);
   if (!dryRun)
     await note(parts, {
       who,

@@ -6,7 +6,7 @@ export interface OffenderTeller {
   /** A client crossed, or was found held by this process for the first time. */
   tell(offender: Offender): void;
   /** One that was told of goes on. False: it is not known here. */
-  seenAgain(key: string, now: Pick<Offender, "until" | "score">): boolean;
+  seenAgain(again: Pick<Offender, "rule" | "key" | "until" | "score">): boolean;
   /** Tells what is still to be told, and waits for it. */
   close(): Promise<void>;
 }
@@ -45,18 +45,18 @@ export function offenderTeller(options: OffenderTellerOptions): OffenderTeller {
   let timer: NodeJS.Timeout | undefined;
   let isFailing = false;
 
-  function remember(key: string, told: Told): void {
-    known.delete(key);
-    known.set(key, told);
+  function remember(id: string, told: Told): void {
+    known.delete(id);
+    known.set(id, told);
     for (const oldest of known.keys()) {
       if (known.size <= most) return;
       known.delete(oldest);
     }
   }
 
-  function tellNow(key: string, told: Told): void {
+  function tellNow(id: string, told: Told): void {
     if (told.isUnderWay || underWay.size >= mostUnderWay) {
-      tellLater(key);
+      tellLater(id);
       return;
     }
     const { until, score, leaked } = told;
@@ -64,19 +64,19 @@ export function offenderTeller(options: OffenderTellerOptions): OffenderTeller {
     told.toldUntil = until;
     told.toldScore = score;
     told.isUnderWay = true;
-    const telling = add(key, told, { ...told.offender, until, score, leaked }).finally(() =>
+    const telling = add(id, told, { ...told.offender, until, score, leaked }).finally(() =>
       underWay.delete(telling),
     );
     underWay.add(telling);
   }
 
-  async function add(key: string, told: Told, offender: Offender): Promise<void> {
+  async function add(id: string, told: Told, offender: Offender): Promise<void> {
     try {
       await offenders.add(offender);
       isFailing = false;
     } catch (error) {
       told.toldUntil = 0;
-      tellLater(key);
+      tellLater(id);
       if (!isFailing) log.warn({ err: error }, "offenders can not be told of; trying on while they are held");
       isFailing = true;
     } finally {
@@ -84,18 +84,18 @@ export function offenderTeller(options: OffenderTellerOptions): OffenderTeller {
     }
   }
 
-  function tellLater(key: string): void {
-    due.add(key);
+  function tellLater(id: string): void {
+    due.add(id);
     timer ??= setTimeout(tellDue, everyMs).unref();
   }
 
   function tellDue(): void {
     timer = undefined;
-    const keys = [...due];
+    const ids = [...due];
     due.clear();
-    for (const key of keys) {
-      const told = known.get(key);
-      if (told !== undefined && told.until > now()) tellNow(key, told);
+    for (const id of ids) {
+      const told = known.get(id);
+      if (told !== undefined && told.until > now()) tellNow(id, told);
     }
   }
 
@@ -110,25 +110,27 @@ export function offenderTeller(options: OffenderTellerOptions): OffenderTeller {
 
   return {
     tell(offender) {
-      const { key, until, score, leaked } = offender;
-      const before = known.get(key);
+      const { until, score, leaked } = offender;
+      const id = idOf(offender);
+      const before = known.get(id);
       const told: Told = {
         ...(before ?? { toldAt: 0, toldUntil: 0, toldScore: 0 }),
         ...{ offender, until, score, leaked, isUnderWay: false },
       };
-      remember(key, told);
-      tellNow(key, told);
+      remember(id, told);
+      tellNow(id, told);
     },
-    seenAgain(key, { until, score }) {
-      const told = known.get(key);
+    seenAgain({ rule, key, until, score }) {
+      const id = idOf({ rule, key });
+      const told = known.get(id);
       const at = now();
       if (told === undefined || told.until <= at) return false;
       if (until > told.until) told.until = until;
       told.score = score;
       told.leaked++;
       if (!isWorthTelling(told, at)) return true;
-      if (at - told.toldAt >= everyMs) tellNow(key, told);
-      else tellLater(key);
+      if (at - told.toldAt >= everyMs) tellNow(id, told);
+      else tellLater(id);
       return true;
     },
     async close() {
@@ -140,4 +142,8 @@ export function offenderTeller(options: OffenderTellerOptions): OffenderTeller {
       due.clear();
     },
   };
+}
+
+function idOf({ rule, key }: Pick<Offender, "rule" | "key">): string {
+  return `${rule}\n${key}`;
 }

@@ -1,12 +1,17 @@
 import { type Check, type Duration, earrrl, type Limit, type RateText, type Store } from "tidegate";
-import { isDigestKey } from "../../edge.js";
+import { isDigestKey, isEdgeKey } from "../../edge.js";
 import type { Offender } from "../../offenders.js";
 import type { TrackSettings } from "../../settings.js";
 
 /** Counts of the tracker stand under these names in the store. */
-export const trackedRules = { standard: "edge/standard", broad: "edge/broad" } as const;
+export const trackedRules = {
+  standard: "edge/standard",
+  broad: "edge/broad",
+  address: "edge/address",
+} as const;
 
-const ruleNames: readonly string[] = Object.values(trackedRules);
+const byDigest: readonly string[] = [trackedRules.standard, trackedRules.broad];
+const byAddress: readonly string[] = [trackedRules.address];
 
 export interface TrackedLimit {
   readonly limit: Limit;
@@ -28,7 +33,9 @@ export async function forgetTracked(
   store: Store,
   offenders: readonly Pick<Offender, "key">[],
 ): Promise<void> {
-  const keys = [...new Set(offenders.map(({ key }) => key).filter(isDigestKey))];
-  const checks = keys.flatMap((key) => ruleNames.map((rule): Check => ({ rule, key, limit: anyLimit })));
+  const keys = [...new Set(offenders.map(({ key }) => key).filter(isEdgeKey))];
+  const checks = keys.flatMap((key) =>
+    (isDigestKey(key) ? byDigest : byAddress).map((rule): Check => ({ rule, key, limit: anyLimit })),
+  );
   for (let i = 0; i < checks.length; i += mostChecks) await store.forget(checks.slice(i, i + mostChecks));
 }

@@ -33,7 +33,7 @@ export function embeddedEdgeBook(options: EmbeddedEdgeBookOptions): EdgeBook & {
         .rows<{ entry: string }>("SELECT entry FROM cleared_keys WHERE until > ?", now())
         .map(({ entry }): ClearedKey => JSON.parse(entry));
     },
-    async addClears(keys, { until, who }) {
+    async addClears(keys, { until, who, isClient }) {
       if (keys.length === 0) return;
       const at = now();
       database.transaction(() => {
@@ -42,7 +42,7 @@ export function embeddedEdgeBook(options: EmbeddedEdgeBookOptions): EdgeBook & {
           database.run(
             "INSERT OR REPLACE INTO cleared_keys (key, entry, until) VALUES (?, ?, ?)",
             JSON.stringify(key),
-            JSON.stringify({ key, until, who, at } satisfies ClearedKey),
+            JSON.stringify({ key, until, who, at, ...(isClient && { isClient }) } satisfies ClearedKey),
             until,
           );
       });
@@ -51,6 +51,20 @@ export function embeddedEdgeBook(options: EmbeddedEdgeBookOptions): EdgeBook & {
     reports: async () => new Map(reports),
     async report(edge, report) {
       reports.set(edge, report);
+    },
+    async stops() {
+      const rows = database.rows<{ edge: string; stop: string }>("SELECT edge, stop FROM edge_stops");
+      return new Map(rows.map(({ edge, stop }): [string, unknown] => [JSON.parse(edge), JSON.parse(stop)]));
+    },
+    async setStop(edge, stop) {
+      const name = JSON.stringify(edge);
+      if (stop === undefined) database.run("DELETE FROM edge_stops WHERE edge = ?", name);
+      else
+        database.run(
+          "INSERT OR REPLACE INTO edge_stops (edge, stop) VALUES (?, ?)",
+          name,
+          JSON.stringify(stop),
+        );
     },
     watch: (listener) => watchers.add(listener),
     close: () => watchers.clear(),

@@ -23,4 +23,24 @@ export const schemaSteps: readonly string[] = [
   CREATE TABLE cleared_keys (key TEXT PRIMARY KEY, entry TEXT NOT NULL, until REAL NOT NULL) WITHOUT ROWID;
   CREATE INDEX cleared_keys_until ON cleared_keys (until);
   `,
+  `
+  CREATE TABLE tokens (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    digest TEXT NOT NULL UNIQUE,
+    token TEXT NOT NULL,
+    used REAL
+  ) WITHOUT ROWID;
+  CREATE TABLE sessions (digest TEXT PRIMARY KEY, token_id TEXT NOT NULL, session TEXT NOT NULL, until REAL NOT NULL) WITHOUT ROWID;
+  CREATE INDEX sessions_token_id ON sessions (token_id);
+  CREATE INDEX sessions_until ON sessions (until);
+  `,
+  `
+  CREATE TABLE offenders (id TEXT PRIMARY KEY, key TEXT NOT NULL, offender TEXT NOT NULL, until REAL NOT NULL) WITHOUT ROWID;
+  CREATE INDEX offenders_key ON offenders (key);
+  CREATE INDEX offenders_until ON offenders (until);
+  `,
+  `
+  CREATE TABLE edge_stops (edge TEXT PRIMARY KEY, stop TEXT NOT NULL) WITHOUT ROWID;
+  `,
 ];

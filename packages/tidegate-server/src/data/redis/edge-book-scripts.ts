@@ -1,4 +1,5 @@
 import { scriptOf } from "./commands.js";
+import { serverTime } from "./redis-clock.js";
 
 const tell = `
 redis.call('XADD', KEYS[1], 'MAXLEN', '~', '10000', '*', 'k', 'b')
@@ -12,19 +13,20 @@ redis.call('HSET', KEYS[2], ARGV[1], ARGV[2])
 ${tell}`);
 
 /**
- * KEYS: events, clears, their ends. ARGV: now, until, the most that are kept, then key and entry (JSON) in turn. Ended ones are
+ * KEYS: events, clears, their ends. ARGV: time, until, the most that are kept, then key and entry (JSON) in turn. Ended ones are
  * dropped, and beyond the most those that end soonest; both keys end with the last of them.
  */
 export const addClearsScript = scriptOf(`
 local clears, ends = KEYS[2], KEYS[3]
-local now, till, most = ARGV[1], ARGV[2], tonumber(ARGV[3])
+${serverTime}
+local till, most = ARGV[2], tonumber(ARGV[3])
 local function drop(keys)
   for _, key in ipairs(keys) do
     redis.call('HDEL', clears, key)
     redis.call('ZREM', ends, key)
   end
 end
-drop(redis.call('ZRANGEBYSCORE', ends, '-inf', now))
+drop(redis.call('ZRANGEBYSCORE', ends, '-inf', string.format('%.17g', now)))
 for i = 4, #ARGV, 2 do
   redis.call('HSET', clears, ARGV[i], ARGV[i + 1])
   redis.call('ZADD', ends, till, ARGV[i])
@@ -33,7 +35,7 @@ local over = redis.call('ZCARD', ends) - most
 if over > 0 then drop(redis.call('ZRANGE', ends, 0, over - 1)) end
 local last = redis.call('ZRANGE', ends, -1, -1, 'WITHSCORES')[2]
 if last then
-  local left = math.max(1, math.ceil(tonumber(last) - tonumber(now)))
+  local left = math.max(1, math.ceil(tonumber(last) - now))
   redis.call('PEXPIRE', clears, string.format('%.0f', left))
   redis.call('PEXPIRE', ends, string.format('%.0f', left))
 end

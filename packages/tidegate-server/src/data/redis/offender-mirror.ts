@@ -3,34 +3,45 @@ import { corruptError } from "../data-errors.js";
 import { rankedOffenders } from "../ranked-offenders.js";
 import type { Run } from "./commands.js";
 import type { ControlKeys } from "./control-keys.js";
-import { readOffender } from "./offender-record.js";
+import { laterBy, readOffender } from "./offender-record.js";
 import { lookScript } from "./offender-scripts.js";
+import type { RedisClock } from "./redis-clock.js";
 
 /** The offenders in Redis as this process knows them; each look fetches only what changed since the last. */
 export interface OffenderMirror {
-  /** As they stand in Redis when asked, worst first. */
+  /** As they stand in Redis when asked, worst first; times are this process's. */
   look(): Promise<Offender[]>;
+  /** How many went for want of room, as of the last look. */
+  readonly dropped: number;
 }
 
 export interface OffenderMirrorOptions {
   readonly run: Run;
   readonly keys: Pick<ControlKeys, "held" | "changes">;
   readonly now: () => number;
+  readonly clock: RedisClock;
   /** Told of records that are not ours; they are passed over. */
   readonly onError: (error: unknown) => void;
 }
 
 type LookReply =
-  | readonly [born: string, rev: string, isAll: number, found: readonly (string | null)[]]
+  | readonly [
+      born: string,
+      rev: string,
+      isAll: number,
+      found: readonly (string | null)[],
+      dropped: string | null,
+    ]
   | null;
 
 /** So often all are read, whatever is said to have changed. */
 const wholeEveryMs = 60_000;
 
-export function offenderMirror({ run, keys, now, onError }: OffenderMirrorOptions): OffenderMirror {
+export function offenderMirror({ run, keys, now, clock, onError }: OffenderMirrorOptions): OffenderMirror {
   const known = rankedOffenders();
   let born = "";
   let rev = "0";
+  let dropped = 0;
   let wholeAt = Number.NEGATIVE_INFINITY;
   let current: Promise<void> = Promise.resolve();
   let next: Promise<void> | undefined;
@@ -44,7 +55,7 @@ export function offenderMirror({ run, keys, now, onError }: OffenderMirrorOption
       born = "";
       return;
     }
-    const [bornNow, revNow, isAll, found] = reply;
+    const [bornNow, revNow, isAll, found, droppedNow] = reply;
     if (Number(isAll) === 1) {
       known.clear();
       wholeAt = at;
@@ -52,6 +63,7 @@ export function offenderMirror({ run, keys, now, onError }: OffenderMirrorOption
     takeIn(found);
     born = bornNow;
     rev = revNow;
+    dropped = Number(droppedNow ?? 0);
   }
 
   function takeIn(found: readonly (string | null)[]): void {
@@ -82,8 +94,12 @@ export function offenderMirror({ run, keys, now, onError }: OffenderMirrorOption
 
   return {
     async look() {
-      await refresh();
-      return known.at(now());
+      const [ahead] = await Promise.all([clock.ahead(), refresh()]);
+      const held = known.at(now() - ahead);
+      return ahead === 0 ? held : held.map((offender) => laterBy(ahead, offender));
+    },
+    get dropped() {
+      return dropped;
     },
   };
 }

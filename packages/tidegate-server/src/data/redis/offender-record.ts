@@ -1,5 +1,7 @@
+import { canonicalBlock } from "tidegate/http";
 import { isEdgeKey } from "../../edge.js";
 import type { Offender, OffenderFacts } from "../../offenders.js";
+import { soundOffender } from "../offender-merge.js";
 
 /** What of an offender is written as JSON, for the scripts need not read it. */
 interface Facts {
@@ -27,8 +29,8 @@ export function readOffender(id: string, record: string): Offender | undefined {
   const [until, crossedAt, score, leaked] = numbers;
   const facts = readFacts(record.slice(numbersEnd + 1));
   if (facts === undefined || numbers.length !== 6 || !numbers.every(Number.isFinite)) return undefined;
-  if (!isEdgeKey(key)) return undefined;
-  return {
+  if (!isEdgeKey(key) || isTooWide(key)) return undefined;
+  return soundOffender({
     key,
     rule: id.slice(keyEnd + 1),
     crossedAt: crossedAt as number,
@@ -36,7 +38,18 @@ export function readOffender(id: string, record: string): Offender | undefined {
     score: score as number,
     leaked: leaked as number,
     ...facts,
-  };
+  });
+}
+
+/** No rule holds so many at once: whoever wrote it, it is none of ours. */
+function isTooWide(key: string): boolean {
+  const [address = "", prefix] = key.split("/", 2);
+  return prefix !== undefined && Number(prefix) < (address.includes(":") ? 32 : 16);
+}
+
+/** The same, by a clock that is so far ahead. */
+export function laterBy(ms: number, offender: Offender): Offender {
+  return { ...offender, until: offender.until + ms, crossedAt: offender.crossedAt + ms };
 }
 
 function readFacts(text: string): Facts | undefined {
@@ -55,7 +68,8 @@ function readAbout(about: unknown): OffenderFacts {
   const told = (typeof about === "object" && about !== null ? about : {}) as Record<string, unknown>;
   const known = aboutNames.flatMap((name) => {
     const text = told[name];
-    return typeof text === "string" ? [[name, text.slice(0, 200)] as const] : [];
+    if (typeof text !== "string" || (name === "ip" && canonicalBlock(text) !== text)) return [];
+    return [[name, text.slice(0, 200)] as const];
   });
   return Object.fromEntries(known);
 }

@@ -1,18 +1,28 @@
 import { scriptOf } from "./commands.js";
+import { serverTime } from "./redis-clock.js";
 
 /**
- * Before each change. KEYS: held, ends, changes, events. The first three are made together, each with a mark that keeps it in
- * being while it is empty; should Redis lose one of them, all are begun anew, and `#complete` is gone with them.
+ * Before each change. KEYS: held, ends, changes, ranks, events. The first four are made together, each with a mark that keeps it
+ * in being while it is empty; should Redis lose one of them, all are begun anew, and `#complete` is gone with them. All times are
+ * Redis's own.
  */
 const opening = `
-local held, ends, changes, events = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local now = tonumber(ARGV[1])
-if redis.call('EXISTS', held, ends, changes) < 3 then
-  redis.call('UNLINK', held, ends, changes)
-  local time = redis.call('TIME')
-  redis.call('HSET', held, '#born', time[1] .. '.' .. time[2], '#rev', '0', '#floor', '0')
+local held, ends, changes, ranks, events = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+${serverTime}
+if redis.call('EXISTS', held, ends, changes, ranks) < 4 then
+  redis.call('UNLINK', held, ends, changes, ranks)
+  redis.call('HSET', held, '#born', time[1] .. '.' .. time[2], '#rev', '0', '#floor', '0', '#dropped', '0')
   redis.call('ZADD', ends, '+inf', '#')
   redis.call('ZADD', changes, '+inf', '#')
+  redis.call('ZADD', ranks, '+inf', '#')
+end
+local function rankOf(id, ending)
+  return string.format('%020.4f', ending) .. ' ' .. id
+end
+local function forgetEnd(id)
+  local ending = tonumber(redis.call('ZSCORE', ends, id) or '')
+  if ending then redis.call('ZREM', ranks, rankOf(id, ending)) end
+  redis.call('ZREM', ends, id)
 end
 local function changed(id)
   redis.call('ZADD', changes, redis.call('HINCRBY', held, '#rev', 1), id)
@@ -24,9 +34,10 @@ end
 `;
 
 /**
- * Adds one offender, or more about one. KEYS as above. ARGV: now, id, until, crossedAt, score, leaked, facts (JSON), most.
+ * Adds one offender, or more about one. KEYS as above. ARGV: time, id, until, crossedAt, score, leaked, facts (JSON), most.
  * A record is \`until crossedAt score leaked toldUntil toldScore\`, a line break, and the facts. Ended ones are dropped, at most 200
- * each time; beyond \`most\` those released soonest. Replies 1 when the edges have to know. Its twin is mergeOffender.
+ * each time; beyond \`most\` the mildest, of equals whoever is released soonest. Replies 1 when the edges have to know. Its twin is
+ * mergeOffender.
  */
 export const addScript = scriptOf(`${opening}
 local id, facts, most = ARGV[2], ARGV[7], tonumber(ARGV[8])
@@ -43,19 +54,25 @@ if known then
   end
 end
 local numbers = string.format('%.17g %.17g %.17g %.17g %.17g %.17g', ending, crossed, score, leaked, toldUntil, toldScore)
+forgetEnd(id)
 redis.call('HSET', held, id, numbers .. '\\n' .. facts)
+redis.call('ZADD', ranks, string.format('%.17g', score), rankOf(id, ending))
 redis.call('ZADD', ends, string.format('%.17g', ending), id)
 changed(id)
 local ended = redis.call('ZRANGEBYSCORE', ends, '-inf', string.format('%.17g', now), 'LIMIT', 0, 200)
 if #ended > 0 then
+  for _, each in ipairs(ended) do forgetEnd(each) end
   redis.call('HDEL', held, unpack(ended))
-  redis.call('ZREM', ends, unpack(ended))
   redis.call('ZREM', changes, unpack(ended))
 end
 while redis.call('ZCARD', ends) > most + 1 do
-  local soonest = redis.call('ZPOPMIN', ends)[1]
-  redis.call('HDEL', held, soonest)
-  changed(soonest)
+  local rank = redis.call('ZPOPMIN', ranks)[1]
+  if rank == '#' then redis.call('DEL', ranks) break end
+  local mildest = string.sub(rank, string.find(rank, ' ', 1, true) + 1)
+  redis.call('ZREM', ends, mildest)
+  redis.call('HDEL', held, mildest)
+  redis.call('HINCRBY', held, '#dropped', 1)
+  changed(mildest)
 end
 local old = redis.call('ZCARD', changes) - 1 - 2 * most
 if old > 0 then
@@ -67,7 +84,7 @@ if isNews then tell() return 1 end
 return 0
 `);
 
-/** Drops offenders. KEYS as above. ARGV: now, ids. Replies the record of each, or nil. */
+/** Drops offenders. KEYS as above. ARGV: time, ids. Replies the record of each, or nil. */
 export const removeScript = scriptOf(`${opening}
 local records, isAny = {}, false
 for i = 2, #ARGV do
@@ -77,7 +94,7 @@ for i = 2, #ARGV do
   if record then
     isAny = true
     redis.call('HDEL', held, id)
-    redis.call('ZREM', ends, id)
+    forgetEnd(id)
     changed(id)
   end
 end
@@ -85,7 +102,7 @@ if isAny then tell() end
 return records
 `);
 
-/** KEYS as above. ARGV: now. All that stands at the edges is known here from now on. */
+/** KEYS as above. ARGV: time. All that stands at the edges is known here from now on. */
 export const completeScript = scriptOf(`${opening}
 redis.call('HSET', held, '#complete', '1')
 return 1
@@ -93,12 +110,13 @@ return 1
 
 /**
  * What changed since the reader last looked. KEYS: held, changes. ARGV: #born and #rev as the reader knows them. Replies
- * born, rev, 1 when all follow or 0 when only what changed does, and id and record (nil: dropped) in turn. Nothing there: nil.
+ * born, rev, 1 when all follow or 0 when only what changed does, id and record (nil: gone) in turn, and how many were dropped for want of
+ * room. Nothing there: nil.
  */
 export const lookScript = scriptOf(`
 local held, changes = KEYS[1], KEYS[2]
 local known = tonumber(ARGV[2])
-local meta = redis.call('HMGET', held, '#born', '#rev', '#floor')
+local meta = redis.call('HMGET', held, '#born', '#rev', '#floor', '#dropped')
 local rev, floor = tonumber(meta[2] or ''), tonumber(meta[3] or '')
 if not meta[1] or not rev or not floor then return nil end
 if meta[1] == ARGV[1] and known >= floor and known <= rev then
@@ -109,8 +127,8 @@ if meta[1] == ARGV[1] and known >= floor and known <= rev then
       found[2 * i - 1] = id
       found[2 * i] = redis.call('HGET', held, id)
     end
-    return { meta[1], meta[2], 0, found }
+    return { meta[1], meta[2], 0, found, meta[4] }
   end
 end
-return { meta[1], meta[2], 1, redis.call('HGETALL', held) }
+return { meta[1], meta[2], 1, redis.call('HGETALL', held), meta[4] }
 `);

@@ -5,6 +5,8 @@ import type { Run, Send } from "./commands.js";
 import type { ControlEvents } from "./control-events.js";
 import type { ControlKeys } from "./control-keys.js";
 import { addClearsScript, reportScript, setModeScript } from "./edge-book-scripts.js";
+import { pairs } from "./pairs.js";
+import type { RedisClock } from "./redis-clock.js";
 
 export interface RedisEdgeBookOptions {
   readonly send: Send;
@@ -12,6 +14,7 @@ export interface RedisEdgeBookOptions {
   readonly keys: ControlKeys;
   readonly events: ControlEvents;
   readonly now: () => number;
+  readonly clock: RedisClock;
   /** Told of what is not ours; it is passed over. */
   readonly onError: (error: unknown) => void;
 }
@@ -22,7 +25,9 @@ const mostClears = 10_000;
 /** Keys one script takes. */
 const mostAtOnce = 1_000;
 
-export function redisEdgeBook({ send, run, keys, events, now, onError }: RedisEdgeBookOptions): EdgeBook {
+export function redisEdgeBook(options: RedisEdgeBookOptions): EdgeBook {
+  const { send, run, keys, events, now, clock, onError } = options;
+
   /** What people decided must not hang on one bad entry: it is told, and the others hold. */
   async function entries<T extends object>(
     key: string,
@@ -60,19 +65,23 @@ export function redisEdgeBook({ send, run, keys, events, now, onError }: RedisEd
         keys.clears,
         ({ key, until, who }) => typeof key === "string" && Number.isFinite(until) && typeof who === "string",
       );
-      return kept.map(([, clear]) => clear).filter(({ until }) => until > now());
+      const ahead = await clock.ahead();
+      return kept
+        .map(([, clear]) => ({ ...clear, until: clear.until + ahead, at: clear.at + ahead }))
+        .filter(({ until }) => until > now());
     },
-    async addClears(cleared, { until, who }) {
-      const at = now();
+    async addClears(cleared, { until: end, who, isClient }) {
+      const ahead = await clock.ahead();
+      const [at, until] = [now() - ahead, end - ahead];
       for (let i = 0; i < cleared.length; i += mostAtOnce) {
         const some = cleared.slice(i, i + mostAtOnce).flatMap((key) => {
-          const entry: ClearedKey = { key, until, who, at };
+          const entry: ClearedKey = { key, until, who, at, ...(isClient && { isClient }) };
           return [key, JSON.stringify(entry)];
         });
         await run(
           addClearsScript,
           [keys.events, keys.clears, keys.clearEnds],
-          [String(at), String(until), String(mostClears), ...some],
+          [clock.told(), String(until), String(mostClears), ...some],
         );
       }
       if (cleared.length > 0) events.tell("book");
@@ -81,24 +90,23 @@ export function redisEdgeBook({ send, run, keys, events, now, onError }: RedisEd
       const kept = await entries<{ at: number; report: unknown }>(keys.reports, ({ at }) =>
         Number.isFinite(at),
       );
-      const fresh = kept.filter(([, { at }]) => at > now() - reportMs);
-      const stale = kept.filter(([, { at }]) => at <= now() - 10 * reportMs).map(([edge]) => edge);
+      const time = now() - (await clock.ahead());
+      const fresh = kept.filter(([, { at }]) => at > time - reportMs);
+      const stale = kept.filter(([, { at }]) => at <= time - 10 * reportMs).map(([edge]) => edge);
       if (stale.length > 0) await send("HDEL", keys.reports, ...stale);
       return new Map(fresh.map(([edge, { report }]) => [edge, report]));
     },
     async report(edge, report) {
-      const text = JSON.stringify({ at: now(), report });
+      const text = JSON.stringify({ at: now() - (await clock.ahead()), report });
       await run(reportScript, [keys.reports], [edge, text, String(reportMs)]);
+    },
+    stops: async () => new Map(await entries<object>(keys.stops, () => true)),
+    async setStop(edge, stop) {
+      if (stop === undefined) await send("HDEL", keys.stops, edge);
+      else await send("HSET", keys.stops, edge, JSON.stringify(stop));
     },
     watch: (listener) => events.watch("book", listener),
   };
-}
-
-/** RESP 2 answers a list, RESP 3 a map. */
-function pairs(reply: unknown): [string, string][] {
-  if (reply instanceof Map) return [...reply];
-  if (!Array.isArray(reply)) return Object.entries((reply ?? {}) as Record<string, string>);
-  return Array.from({ length: reply.length / 2 }, (_, i) => [reply[2 * i], reply[2 * i + 1]]);
 }
 
 function parsed(text: string): Partial<Record<string, unknown>> | undefined {

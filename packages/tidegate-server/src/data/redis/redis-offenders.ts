@@ -4,8 +4,9 @@ import type { Run, Send } from "./commands.js";
 import type { ControlEvents } from "./control-events.js";
 import type { ControlKeys } from "./control-keys.js";
 import { offenderMirror } from "./offender-mirror.js";
-import { factsText, offenderId, readOffender } from "./offender-record.js";
+import { factsText, laterBy, offenderId, readOffender } from "./offender-record.js";
 import { addScript, completeScript, removeScript } from "./offender-scripts.js";
+import type { RedisClock } from "./redis-clock.js";
 
 export interface RedisOffendersOptions {
   readonly send: Send;
@@ -13,6 +14,7 @@ export interface RedisOffendersOptions {
   readonly keys: ControlKeys;
   readonly events: ControlEvents;
   readonly now: () => number;
+  readonly clock: RedisClock;
   readonly onError: (error: unknown) => void;
   readonly most?: number;
 }
@@ -21,16 +23,16 @@ const mostRemovedAtOnce = 1_000;
 
 /** Who is held, for all processes on this Redis. What it holds is bounded, and lost together or not at all. */
 export function redisOffenders(options: RedisOffendersOptions): Offenders {
-  const { send, run, keys, events, now, onError, most = 20_000 } = options;
-  const mirror = offenderMirror({ run, keys, now, onError });
-  const places = [keys.held, keys.ends, keys.changes, keys.events];
+  const { send, run, keys, events, now, clock, onError, most = 100_000 } = options;
+  const mirror = offenderMirror({ run, keys, now, clock, onError });
+  const places = [keys.held, keys.ends, keys.changes, keys.ranks, keys.events];
   return {
     async add(told) {
       const offender = soundOffender(told);
-      const { until, crossedAt, score, leaked } = offender;
-      if (until <= now()) return false;
+      if (offender.until <= now()) return false;
+      const { until, crossedAt, score, leaked } = laterBy(-(await clock.ahead()), offender);
       const numbers = [until, crossedAt, score, leaked].map(String);
-      const args = [String(now()), offenderId(offender), ...numbers, factsText(offender), String(most)];
+      const args = [clock.told(), offenderId(offender), ...numbers, factsText(offender), String(most)];
       const isNews = Number(await run(addScript, places, args)) === 1;
       if (isNews) events.tell("offenders");
       return isNews;
@@ -39,14 +41,15 @@ export function redisOffenders(options: RedisOffendersOptions): Offenders {
     async remove(wanted) {
       const known = new Set(wanted);
       const ids = (await mirror.look()).filter(({ key }) => known.has(key)).map(offenderId);
+      const ahead = await clock.ahead();
       const removed = [];
       for (let i = 0; i < ids.length; i += mostRemovedAtOnce) {
         const some = ids.slice(i, i + mostRemovedAtOnce);
-        const records = (await run(removeScript, places, [String(now()), ...some])) as (string | null)[];
+        const records = (await run(removeScript, places, [clock.told(), ...some])) as (string | null)[];
         for (const [j, id] of some.entries()) {
           const record = records[j];
           const offender = typeof record === "string" ? readOffender(id, record) : undefined;
-          if (offender !== undefined) removed.push(offender);
+          if (offender !== undefined) removed.push(laterBy(ahead, offender));
         }
       }
       if (removed.length > 0) events.tell("offenders");
@@ -55,7 +58,8 @@ export function redisOffenders(options: RedisOffendersOptions): Offenders {
     watch: (listener) => events.watch("offenders", listener),
     isComplete: async () => (await send("HGET", keys.held, "#complete")) === "1",
     async markComplete() {
-      await run(completeScript, places, [String(now())]);
+      await run(completeScript, places, [clock.told()]);
     },
+    dropped: () => mirror.dropped,
   };
 }

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { EdgeError } from "../../edge.js";
 import { type FastlyClient, notSetUp, unreached } from "./fastly-client.js";
 
 /** An item of a dictionary: its key to its value. */
@@ -55,6 +56,16 @@ export async function readDictionary(
   }
 }
 
+function noService({ edge, service }: FastlyClient): EdgeError {
+  return new EdgeError(
+    "TG_EDGE_SETUP",
+    edge,
+    `there is no service ${service} for this token (404).`,
+    "Write the service's id as Fastly shows it, and give the edge a token that may see this service.",
+    false,
+  );
+}
+
 /** Of `{ digest, item_count, last_updated }`. */
 async function stampOf(client: FastlyClient, info: string, signal: AbortSignal): Promise<string> {
   const { body } = await ask(client, info, signal);
@@ -91,6 +102,7 @@ export async function listOf(
 async function ask(client: FastlyClient, path: string, signal: AbortSignal) {
   const answer = await client.get(path, signal);
   if (answer.status < 300) return answer;
+  if (answer.status === 404 && path === "/version") throw noService(client);
   const what = `GET ${path.split("?", 1)[0]} was answered ${answer.status}, ${client.detail(answer)}.`;
   throw answer.status === 404 ? notSetUp(client.edge, what) : unreached(client.edge, what);
 }

@@ -27,6 +27,7 @@ export interface FastlyAnswer {
 export interface FastlyClient {
   /** The edge, for messages. */
   readonly edge: string;
+  readonly service: string;
   get(path: string, signal: AbortSignal): Promise<FastlyAnswer>;
   /** Counts against the budget. A form where `body` is of URLSearchParams, else JSON. */
   write(
@@ -72,7 +73,7 @@ export function fastlyClient(options: FastlyClientOptions): FastlyClient {
       signal.throwIfAborted();
       throw unreached(
         name,
-        `${what} was not answered: ${deadline.aborted ? "no answer in time" : reasonOf(error)}.`,
+        `${api} did not answer ${what}: ${deadline.aborted ? "no answer in time" : reasonOf(error)}.`,
       );
     }
     const { status } = answer;
@@ -100,6 +101,7 @@ export function fastlyClient(options: FastlyClientOptions): FastlyClient {
 
   return {
     edge: name,
+    service,
     get: (path, signal) => exchange(path, { method: "GET" }, signal),
     async write(method, path, body, signal, kind = "order") {
       const isForm = body instanceof URLSearchParams;

@@ -69,7 +69,7 @@ sub ${prefix}_judge {
 
   set var.host = regsub(std.tolower(if(req.http.Host, req.http.Host, "")), "^(\\[.*\\]|[^:\\[][^:]*):[0-9]*$", "\\1");
   set var.path = regsub(req.url, "[?#].*$", "");
-  set var.method = std.toupper(req.method);
+  set var.method = regsub(std.toupper(req.method), "^HEAD$", "GET");
   set var.address = client.ip;
   set var.agent = if(req.http.User-Agent, req.http.User-Agent, "");
 

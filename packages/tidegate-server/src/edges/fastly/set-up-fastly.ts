@@ -1,3 +1,4 @@
+import { EdgeError } from "../../edge.js";
 import type { FastlyEdgeSettings } from "../../settings.js";
 import { activeVersion, dictionaryIds, listOf } from "./dictionaries.js";
 import { type FastlyAnswer, type FastlyClient, fastlyClient, notSetUp } from "./fastly-client.js";
@@ -36,6 +37,13 @@ const priority = "10";
  * activates it. Other people's drafts are left alone. Done again, or after a failure, it does what is still to be done.
  */
 export async function setUpFastly(options: FastlySetUpOptions): Promise<FastlySetUp> {
+  const { settings } = options;
+  return setUp(options).catch((error: unknown) => {
+    throw isUnreached(error) ? unreachedNow(error, settings.api) : error;
+  });
+}
+
+async function setUp(options: FastlySetUpOptions): Promise<FastlySetUp> {
   const { settings, isDryRun, log = () => {}, signal = new AbortController().signal } = options;
   const budget = writeBudget({ burst: 1, clock: Date.now });
   const client = fastlyClient({ ...settings, name: settings.name ?? "fastly", budget });
@@ -218,6 +226,17 @@ async function must(
   if (answer.status >= 300)
     throw notSetUp(client.edge, `${method} ${path} was answered ${answer.status}, ${client.detail(answer)}.`);
   return answer;
+}
+
+function isUnreached(error: unknown): error is EdgeError {
+  return error instanceof EdgeError && error.code === "TG_EDGE_UNREACHED";
+}
+
+/** Nobody tries again by himself here. */
+function unreachedNow({ code, edge, message, help }: EdgeError, api: string): EdgeError {
+  const words = message.slice(`${edge}: `.length, -` ${help} [${code}]`.length);
+  const advice = `See that ${api} can be reached from here, then run it again: it does what is still to be done.`;
+  return new EdgeError(code, edge, words, advice, true);
 }
 
 function wordFor(isThere: boolean, isDryRun: boolean): string {

@@ -65,7 +65,7 @@ async function replaceMap({ api, edge, path, content, wished }: ChangeMapOptions
 }
 
 /** Somebody may have been quicker. */
-export async function forget(key: string, { api, edge, path }: MapPlace): Promise<void> {
+async function forget(key: string, { api, edge, path }: MapPlace): Promise<void> {
   const command = `del map ${path} ${key}`;
   const answer = await api.ask(command);
   if (!/^(?:Key not found\.)?\s*$/.test(answer)) throw refused(edge, command, answer);

@@ -2,8 +2,10 @@
 export interface FileKeeper {
   /** The files are behind from now on. */
   changed(): void;
-  /** Throws what went wrong when they were last written; once. */
-  verify(): void;
+  /** What went wrong when they were last written; undefined: they are kept. */
+  problem(): unknown;
+  /** Writes them again if they could not be written. */
+  retry(): void;
   /** Writes what is still to be written. */
   close(): Promise<void>;
 }
@@ -21,21 +23,23 @@ export function openFileKeeper({ keep, afterMs = 250 }: FileKeeperOptions): File
 
   function write(): void {
     timer = undefined;
-    writing = keep().catch((error) => {
-      problem = error;
-    });
+    writing = keep().then(
+      () => {
+        problem = undefined;
+      },
+      (error) => {
+        problem = error;
+      },
+    );
   }
 
   return {
     changed() {
       timer ??= setTimeout(write, afterMs);
     },
-    verify() {
-      const found = problem;
-      problem = undefined;
-      if (found === undefined) return;
-      timer ??= setTimeout(write, afterMs);
-      throw found;
+    problem: () => problem,
+    retry() {
+      if (problem !== undefined) timer ??= setTimeout(write, afterMs);
     },
     async close() {
       if (timer !== undefined) {

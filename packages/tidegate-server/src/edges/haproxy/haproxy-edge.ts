@@ -1,5 +1,5 @@
 import type { Clock } from "tidegate";
-import { type Edge, EdgeError, type RefusedKey } from "../../edge.js";
+import { type Edge, EdgeError, problemWords, type RefusedKey } from "../../edge.js";
 import type { HaproxyEdgeSettings } from "../../settings.js";
 import { openFileKeeper } from "./file-keeper.js";
 import { openHeldMap } from "./held-map.js";
@@ -43,9 +43,13 @@ export function haproxyEdge(options: HaproxyEdgeOptions, clock: Clock = Date.now
 
     current: (_asked, signal) =>
       connected(signal, async (api) => {
-        files?.verify();
-        const contents = [await digests.read(api), await addresses.read(api)];
+        files?.retry();
+        const contents = [await digests.read(api), await addresses.read(api)] as const;
         const { epoch, mode } = await readModeMap({ api, edge, path: paths.mode });
+        if (addresses.hidesBlocks(contents[1])) {
+          await changing(signal, addresses.sweep);
+          files?.changed();
+        }
         return {
           entries: new Map(contents.flatMap((content) => [...standing(content)])),
           foreign: contents.reduce((sum, { foreign }) => sum + foreign.length, 0),
@@ -76,6 +80,14 @@ export function haproxyEdge(options: HaproxyEdgeOptions, clock: Clock = Date.now
         await writeMode({ api, edge, path: paths.mode }, mode);
         files?.changed();
       }),
+
+    problem() {
+      const found = files?.problem();
+      // HAProxy itself is looked at by whoever reads it.
+      return found instanceof EdgeError && found.code === "TG_EDGE_FILE"
+        ? problemWords(found, edge)
+        : undefined;
+    },
 
     async close() {
       await files?.close();

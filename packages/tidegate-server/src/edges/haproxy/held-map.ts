@@ -9,6 +9,10 @@ import type { RuntimeApi } from "./runtime-api.js";
 /** One map of who is held. */
 export interface HeldMap {
   read(api: RuntimeApi): Promise<MapContent>;
+  /** Whether an entry that has ended may hide a wider block: HAProxy finds the smallest. */
+  hidesBlocks(content: MapContent): boolean;
+  /** Removes ours that have ended. Never called at once with another, or `apply`. */
+  sweep(api: RuntimeApi): Promise<void>;
   /** All keys are such as this map knows clients by. Never called twice at once. */
   apply(api: RuntimeApi, changes: EdgeChanges): Promise<RefusedKey[]>;
   /** Writes the map's file as the map is now. */
@@ -23,7 +27,7 @@ export interface HeldMapOptions {
 
 /** Up to so many changes are made one by one: reading ten thousand entries takes longer. */
 const few = 32;
-/** Entries that have ended harm nobody: so many may stay until they are swept away together. */
+/** Entries that have ended and hide nothing harm nobody: so many may stay until they are swept away together. */
 const mostEnded = 500;
 
 export function openHeldMap({ edge, path, clock }: HeldMapOptions): HeldMap {
@@ -33,6 +37,15 @@ export function openHeldMap({ edge, path, clock }: HeldMapOptions): HeldMap {
   return {
     read,
     apply,
+    hidesBlocks({ ours, foreignKeys }) {
+      const entries = [...ours].map(([key, ends]): [string, number] => [key, lastOf(ends)]);
+      const hasBlock =
+        [...foreignKeys].some(isBlock) || entries.some((each) => isBlock(each[0]) && isToCome(each));
+      return hasBlock && !entries.every(isToCome);
+    },
+    async sweep(api) {
+      await changeAll({ api, edge, path }, [], new Map());
+    },
     keepFile: async (api) => keepFile({ edge, path, isOurs, lines: standing(await read(api)) }),
   };
 
@@ -78,7 +91,11 @@ export function openHeldMap({ edge, path, clock }: HeldMapOptions): HeldMap {
   function isForFew(keys: readonly string[]): boolean {
     if (last === undefined || last.ended > mostEnded || keys.length > few) return false;
     const { doubled } = last;
-    return !keys.some((key) => key.includes("/") || doubled.has(key));
+    return !keys.some((key) => isBlock(key) || doubled.has(key));
+  }
+
+  function isBlock(key: string): boolean {
+    return key.includes("/");
   }
 
   /** Ours that have not ended; of a key that stands there twice the longest. */

@@ -9,7 +9,9 @@ describe("what is rendered for HAProxy", () => {
     expect(renderHaproxy().files.map(({ name }) => name)).toEqual(["tidegate-haproxy.cfg"]);
     expect(text).toMatch(/^# Tidegate: .*frontend/);
     expect(text).toContain("touch /srv/maps/digests.map /srv/maps/addresses.map /srv/maps/mode.map");
-    expect(text).toMatch(/^# {3}stats socket .* level admin$/m);
+    expect(text).toContain("\n#   stats socket /run/haproxy/admin.sock mode 660 group haproxy level admin\n");
+    expect(textOf({ socket: "/srv/lb.sock" })).toContain("\n#   stats socket /srv/lb.sock mode 660 group ");
+    expect(textOf({ socket: "127.0.0.1:9999" })).toContain("\n#   stats socket 127.0.0.1:9999 level admin\n");
     expect(textOf()).toContain("map_ip(/etc/haproxy/tidegate/addresses.map)");
   });
 
@@ -40,6 +42,8 @@ describe("what is rendered for HAProxy", () => {
     ["a folder that closes its bracket", { maps: "/etc/a)" }],
     ["a folder from nowhere", { maps: "maps" }],
     ["a folder above", { maps: "/etc/../x" }],
+    ["a socket that ends its line", { socket: "/run/a\nglobal" }],
+    ["a socket with a space", { socket: "/run/a b" }],
     ["another hash", { fingerprint: "md5" }],
     ["no prefix", { ipv6Prefix: 0 }],
     ["half a prefix", { ipv6Prefix: 63.5 }],

@@ -4,6 +4,8 @@ import { isBlock, isMapFolder, mapPaths } from "./maps.js";
 export interface HaproxyRenderOptions {
   /** The folder of the maps, as in the edge's settings. Default `/etc/haproxy/tidegate`. */
   readonly maps?: string;
+  /** The runtime API, as in the edge's settings: a path, or `host:port`. Default `/run/haproxy/admin.sock`. */
+  readonly socket?: string;
   /** As the identity's `fingerprint` says. Default `"sha256"`. */
   readonly fingerprint?: "sha256" | "seed";
   /** As the identity's `ipv6Prefix` says. Default 64. */
@@ -21,7 +23,8 @@ export interface HaproxyClientSource {
 
 /** One file: rules for each frontend, and in its head what else has to be there. */
 export function renderHaproxy(options: HaproxyRenderOptions = {}): Rendered {
-  const { maps = "/etc/haproxy/tidegate", fingerprint = "sha256", ipv6Prefix = 64, client } = options;
+  const { maps = "/etc/haproxy/tidegate", socket = "/run/haproxy/admin.sock" } = options;
+  const { fingerprint = "sha256", ipv6Prefix = 64, client } = options;
   if (!isMapFolder(maps))
     throw wrong("maps", "Write it whole, of letters, digits, dots and dashes: /etc/haproxy/tidegate.");
   if (fingerprint !== "sha256" && fingerprint !== "seed") throw wrong("fingerprint", "Write sha256 or seed.");
@@ -37,9 +40,9 @@ export function renderHaproxy(options: HaproxyRenderOptions = {}): Rendered {
 #
 #   mkdir -p ${maps} && touch ${digests} ${addresses} ${mode}
 #
-# And in \`global\`, so that Tidegate can tell it who is held:
+# And in \`global\`, so that Tidegate can tell it who is held. Whoever can open it can do the same, and more:
 #
-#   stats socket /run/haproxy/admin.sock mode 660 level admin
+#   stats socket ${statsSocket(socket)}
 
     # Only we say these.
     http-request del-header X-Reject
@@ -48,13 +51,18 @@ export function renderHaproxy(options: HaproxyRenderOptions = {}): Rendered {
     # The client's address in its one spelling: IPv4 within IPv6 is IPv4.
     http-request set-var(txn.tidegate_address) src
 ${client === undefined ? "" : `${believe(client)}\n`}    http-request set-var(txn.tidegate_address) var(txn.tidegate_address),bytes(12,4),be2dec(.,1) if { var(txn.tidegate_address),bytes(0,12),hex 00000000000000000000FFFF 0064FF9B0000000000000000 }
+    http-request set-var-fmt(txn.tidegate_address) '::%[var(txn.tidegate_address),bytes(12,2),hex,lower,regsub("^0+","")]:%[var(txn.tidegate_address),bytes(14,2),hex,lower,regsub("^0{1,3}","")]' if { var(txn.tidegate_address),bytes(0,12),hex 000000000000000000000000 } !{ var(txn.tidegate_address),bytes(12,2),hex 0000 }
 
     # Fingerprints as Tidegate counts them.
     http-request set-var(txn.tidegate_host) str()
     http-request set-var(txn.tidegate_host) 'req.fhdr(host,1),lower,regsub("^([[].*[]]|[^:[][^:]*):[0-9]*$","\\1")'
-    http-request set-var(txn.tidegate_path) str(*)
+    http-request set-var(txn.tidegate_path) str(/)
+    http-request set-var(txn.tidegate_path) str(*) if { url -m str * }
     http-request set-var(txn.tidegate_path) 'path,field(1,"#")'
+    # http://host?query has none, whatever follows. HTTP/2 tells both apart.
+    http-request set-var(txn.tidegate_path) str(/) if { req.ver -m beg 1 } !{ url_beg / } { url_reg '^[^/?#]+://[^/?#]*[?#]' }
     http-request set-var(txn.tidegate_method) method,upper
+    http-request set-var(txn.tidegate_method) str(GET) if { var(txn.tidegate_method) -m str HEAD }
     http-request set-var(txn.tidegate_agent) str()
     http-request set-var(txn.tidegate_agent) req.fhdr(user-agent,1)
     http-request set-var-fmt(txn.tidegate_broad) "${broad}"
@@ -79,6 +87,13 @@ ${client === undefined ? "" : `${believe(client)}\n`}    http-request set-var(tx
     http-request return status 429 content-type text/html string "<h1>Too Many Requests</h1>" hdr Retry-After "%[var(txn.tidegate_wait)]" hdr Cache-Control no-store if tidegate_held !{ var(txn.tidegate_mode) -m str off shadow }
 `;
   return { files: [{ name: "tidegate-haproxy.cfg", text }] };
+}
+
+/** A path only its group may open, or a port, which every user of the machine can. */
+function statsSocket(socket: string): string {
+  if (/^(?:[\w.-]+|\[[\da-fA-F:.]+\]):\d{1,5}$/.test(socket)) return `${socket} level admin`;
+  if (/^\/[\w./-]{1,200}$/.test(socket)) return `${socket} mode 660 group haproxy level admin`;
+  throw wrong("socket", "Write a path of letters, digits, dots and dashes, or host:port.");
 }
 
 /** What is hashed, in HAProxy's words: see the library's fingerprints. */

@@ -2,11 +2,14 @@ import { createHash, randomUUID } from "node:crypto";
 import { type Edge, EdgeError, type EdgeMode, edgeModes, type RefusedKey } from "../../edge.js";
 import type { NginxEdgeSettings } from "../../settings.js";
 import { formatHeldFile, type HeldFile, isHeldKey, lastSecond, parseHeldFile } from "./held-file.js";
-import { nginxProcess } from "./nginx-process.js";
+import { type NginxReload, nginxProcess } from "./nginx-process.js";
 import { paced } from "./paced.js";
 import { readWhole, writeWhole } from "./whole-file.js";
 
 export type NginxMapEdgeOptions = Omit<NginxEdgeSettings, "kind"> & { readonly name: string };
+
+/** A reload takes a fraction of a second; one that takes longer is looked for again at the next look. */
+const takenMs = 2_000;
 
 /** nginx as it comes: a file of addresses it includes, and a reload. It works out no digests, so it knows clients by address alone. */
 export function nginxMapEdge({ name, file, pidFile, reloadMs, maxEntries }: NginxMapEdgeOptions): Edge {
@@ -19,6 +22,8 @@ export function nginxMapEdge({ name, file, pidFile, reloadMs, maxEntries }: Ngin
   let nextEpoch: string = randomUUID();
   let lastRead = { text: "", held: parseHeldFile("") };
   let turn: Promise<unknown> = Promise.resolve();
+  /** A reload that nginx has not shown to have taken, and what it was to tell. */
+  let untaken: { readonly digest: string; readonly reload: NginxReload } | undefined;
 
   async function readHeld(): Promise<HeldFile> {
     const text = (await readWhole(file)) ?? "";
@@ -48,8 +53,26 @@ export function nginxMapEdge({ name, file, pidFile, reloadMs, maxEntries }: Ngin
 
   async function tell(): Promise<void> {
     const newest = await digest();
-    await nginx.reload();
+    const isTakenLate = untaken?.digest === newest && (await untaken.reload.isTaken(0));
+    if (!isTakenLate) {
+      // Without the file nginx would take nothing at all.
+      if ((await readWhole(file)) === undefined) await writeWhole(file, "");
+      const reload = await nginx.reload();
+      untaken = { digest: newest, reload };
+      if (!(await reload.isTaken(takenMs))) throw notTaken();
+    }
+    untaken = undefined;
     await writeWhole(toldFile, `${newest}\n`);
+  }
+
+  function notTaken(): EdgeError {
+    return new EdgeError(
+      "TG_EDGE_SETUP",
+      name,
+      `nginx did not take ${file}: it still goes by what it read before.`,
+      "Run `nginx -t`: it names the line that nginx can not read, there or elsewhere. It is told again until it takes it.",
+      true,
+    );
   }
 
   /** Whoever wrote last may have ended, or found nginx down, before it was told. */

@@ -41,7 +41,7 @@ map "$tidegate_mode $tidegate_held" $tidegate_mark {
     "shadow 1" would-refuse;
 }
 map $tidegate_entry $tidegate_held_until {
-    default 3600;
+    default 60;
     "~^\\d+ (?<tidegate_date>.+)$" $tidegate_date;
 }
 `;

@@ -30,11 +30,13 @@ ${told}  unset req.http.Authorization;
   if (req.method == "PUT" && req.url ~ "^/tidegate/(?:mode|marker|writer)$") {
     return (synth(400, "No value"));
   }
-  set req.http.X-Tidegate-Step = "order";
   set req.http.X-Tidegate-Key = regsub(req.url, "^/tidegate/([^?]*).*$", "\1");
   set req.http.X-Tidegate-Value = "true";
   if (req.url ~ "=") {
     set req.http.X-Tidegate-Value = regsub(req.url, "^.*=", "");
+  }
+  if (!req.http.X-Tidegate-Value) {
+    return (synth(431, "Request Header Fields Too Large"));
   }
   # What has ended already is as good as removed.
   if (req.method == "PUT" && req.url ~ "until=" && std.time(req.http.X-Tidegate-Value, now) <= now) {

@@ -1,65 +1,34 @@
 import type { VarnishNames } from "./varnish-options.js";
 
 /** The cache as a table: a client is looked up by one restart after the other, and held in each way a request can take. */
-export function tableVcl({ listener, storage, graceSeconds }: VarnishNames): string {
-  return `# What a request is looked up by now. Content is banned by URL and host: an entry has neither of a client.
-sub tidegate_look {
-  if (req.http.X-Tidegate-Step == "standard") {
-    set req.http.X-Tidegate-Key = req.http.X-Tidegate-Standard;
-  } elseif (req.http.X-Tidegate-Step == "address") {
-    set req.http.X-Tidegate-Key = req.http.X-Tidegate-Address;
-  } elseif (req.http.X-Tidegate-Step == "broad") {
-    set req.http.X-Tidegate-Key = req.http.X-Tidegate-Broad;
-  } else {
-    set req.http.X-Tidegate-Key = "mode";
-  }
-  set req.url = "/tidegate/" + req.http.X-Tidegate-Key;
-  set req.http.Host = "tidegate";
-  set req.hash_ignore_busy = true;
-  return (hash);
-}
-
-# Looked up: from here on it is the client's request again.
-sub tidegate_looked {
-  set req.url = req.http.X-Tidegate-Url;
-  unset req.http.Host;
-  if (req.http.X-Tidegate-Host) {
-    set req.http.Host = req.http.X-Tidegate-Host;
-  }
-  unset req.http.X-Tidegate-Key;
-  unset req.http.X-Tidegate-Url;
-  unset req.http.X-Tidegate-Host;
-  unset req.http.X-Tidegate-Standard;
-  unset req.http.X-Tidegate-Address;
-  unset req.http.X-Tidegate-Broad;
-  set req.http.X-Tidegate-Step = "first";
-  # What is cached answers a GET or HEAD, and nothing else.
-  if (req.http.X-Reject && req.method != "GET" && req.method != "HEAD") {
-    return (synth(601, "Held"));
-  }
-}
-
-sub vcl_recv {
+export function tableVcl({ listener, storage, graceSeconds, ipv6Prefix }: VarnishNames): string {
+  return `sub vcl_recv {
   if (req.restarts == 0) {
-    # Only we say these.
-    unset req.http.X-Reject;
-    unset req.http.Tidegate-Edge;
-${clientUnsets}
+    call tidegate_ours;
   }
   if (local.socket == "${listener}") {
     call tidegate_order;
   }
   if (req.restarts == 0) {
-    call tidegate_fingerprints;
-    set req.http.X-Tidegate-Step = "standard";
+    call tidegate_first;
     call tidegate_look;
-  } elseif (req.http.X-Tidegate-Step == "looked") {
-    call tidegate_looked;
-  } elseif (req.http.X-Tidegate-Step == "first" || req.http.X-Tidegate-Step == "again") {
+  } elseif (req.http.X-Tidegate-Step) {
     # Restarted by you: what was found still holds.
     set req.http.X-Tidegate-Step = "again";
-  } else {
+  } elseif (req.http.X-Reject == "address") {
+    call tidegate_address;${ipv6Prefix === 64 ? "\n    call tidegate_block;" : ""}
+    set req.url = "/tidegate/" + req.http.Host;
     call tidegate_look;
+  } elseif (req.http.X-Reject == "broad") {
+    call tidegate_broad;
+    call tidegate_look;
+  } elseif (req.http.X-Reject ~ "^mode ") {
+    set req.url = "/tidegate/mode";
+    call tidegate_look;
+  } elseif (req.http.X-Reject ~ "^(?:free|shadow|held [0-9]+)$") {
+    call tidegate_looked;
+  } else {
+    call tidegate_too_much;
   }${
     graceSeconds === undefined
       ? ""
@@ -70,11 +39,17 @@ ${clientUnsets}
 }
 
 sub vcl_hash {
-  if (req.http.X-Tidegate-Key) {
+  if (req.http.X-Tidegate-Url) {
     # A line break is in no URL and no header: nobody else's hash is like it.
     hash_data({"tidegate
 table"});
-    hash_data(req.http.X-Tidegate-Key);
+    hash_data(req.url);
+    return (lookup);
+  }
+  if (req.http.X-Tidegate-Key) {
+    hash_data({"tidegate
+table"});
+    hash_data("/tidegate/" + req.http.X-Tidegate-Key);
     return (lookup);
   }
   if (req.http.X-Reject) {
@@ -86,43 +61,41 @@ table"});
 }
 
 sub vcl_hit {
-  if (req.http.X-Tidegate-Step == "order") {
+  if (req.http.X-Tidegate-Key) {
     call tidegate_order_hit;
   }
-  if (req.http.X-Tidegate-Key) {
-    if (req.http.X-Tidegate-Step != "mode") {
-      set req.http.X-Tidegate-Left = std.integer(duration=obj.ttl, fallback=0);
+  if (req.http.X-Tidegate-Url) {
+    if (req.http.X-Reject !~ "^mode ") {
       if (obj.http.X-Tidegate-Value == "true") {
-        set req.http.X-Tidegate-Left = "59";
+        set req.http.X-Reject = "mode 59";
+      } else {
+        set req.http.X-Reject = "mode " + std.integer(duration=obj.ttl, fallback=0);
       }
-      set req.http.X-Tidegate-Step = "mode";
-      return (restart);
-    }
-    if (obj.http.X-Tidegate-Value == "on") {
-      set req.http.X-Reject = "true";
+    } elseif (obj.http.X-Tidegate-Value == "off") {
+      set req.http.X-Reject = "free";
     } elseif (obj.http.X-Tidegate-Value == "shadow") {
-      set req.http.Tidegate-Edge = "would-refuse";
+      set req.http.X-Reject = "shadow";
+    } else {
+      set req.http.X-Reject = regsub(req.http.X-Reject, "^mode", "held");
     }
-    set req.http.X-Tidegate-Step = "looked";
     return (restart);
   }
 }
 
 sub vcl_miss {
-  if (req.http.X-Tidegate-Step == "order") {
+  if (req.http.X-Tidegate-Key) {
     call tidegate_order_miss;
   }
-  if (req.http.X-Tidegate-Key) {
-    if (req.http.X-Tidegate-Step == "standard") {
-      set req.http.X-Tidegate-Step = "address";
-    } elseif (req.http.X-Tidegate-Step == "address") {
-      set req.http.X-Tidegate-Step = "broad";
+  if (req.http.X-Tidegate-Url) {
+    if (req.http.X-Reject == "standard") {
+      set req.http.X-Reject = "address";
+    } elseif (req.http.X-Reject == "address") {
+      set req.http.X-Reject = "broad";
+    } elseif (req.http.X-Reject == "broad") {
+      set req.http.X-Reject = "free";
     } else {
-      if (req.http.X-Tidegate-Step == "mode") {
-        # Nobody set one.
-        set req.http.X-Reject = "true";
-      }
-      set req.http.X-Tidegate-Step = "looked";
+      # Nobody set a mode.
+      set req.http.X-Reject = regsub(req.http.X-Reject, "^mode", "held");
     }
     return (restart);
   }
@@ -207,22 +180,5 @@ sub vcl_deliver {
 `;
 }
 
-/** Ours, and nobody else's. */
-const internal = [
-  "Step",
-  "Key",
-  "Value",
-  "Found",
-  "Left",
-  "Purged",
-  "Url",
-  "Host",
-  "Name",
-  "Path",
-  "Standard",
-  "Address",
-  "Broad",
-];
-const clientUnsets = internal.map((name) => `    unset req.http.X-Tidegate-${name};`).join("\n");
-/** What is left of them when a backend is asked. */
+/** What is left of ours when a backend is asked. */
 const bereqUnsets = ["Step", "Left"].map((name) => `  unset bereq.http.X-Tidegate-${name};`).join("\n");

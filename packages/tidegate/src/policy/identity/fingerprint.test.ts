@@ -47,6 +47,11 @@ describe("the seed's form", () => {
   });
 });
 
+it.each(["sha256", "seed"] as const)("HEAD is counted as GET, in the form %s", (form) => {
+  const [get, ...heads] = ["GET", "HEAD", "head"].map((method) => standardText({ ...facts, method }, form));
+  expect(heads).toEqual([get, get]);
+});
+
 describe("the form that can not collide", () => {
   it("puts each part's length in bytes before it", () => {
     const text = "11:example.com6:/login4:POST11:2001:db8::137:sqlmap/1.4#stable (http://sqlmap.org)";

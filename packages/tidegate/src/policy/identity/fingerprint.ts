@@ -14,6 +14,7 @@ export interface FingerprintFacts {
   readonly host: string;
   /** As sent; the query is left out. */
   readonly path: string;
+  /** As sent; counted in upper case, HEAD as GET. */
   readonly method: string;
   /** Canonical (RFC 5952) and whole. */
   readonly address: string;
@@ -62,7 +63,7 @@ export function fingerprintsOf(subject: Subject, form: FingerprintForm): Fingerp
 export function standardText(facts: FingerprintFacts, form: FingerprintForm): string {
   const host = hostBytes(facts.host);
   const path = bytesOf(pathOf(facts.path));
-  const method = bytesOf(facts.method.toUpperCase());
+  const method = countedMethod(facts.method);
   if (form === "seed") return `${host}:${path}:${method}:${broadText(facts, form)}`;
   return part(host) + part(path) + part(method) + broadText(facts, form);
 }
@@ -72,6 +73,12 @@ export function broadText(facts: BroadFacts, form: FingerprintForm): string {
   const address = bytesOf(facts.address);
   const userAgent = bytesOf(facts.userAgent);
   return form === "seed" ? `${address}:${userAgent}` : part(address) + part(userAgent);
+}
+
+/** Caches ask the origin with GET for a HEAD. */
+function countedMethod(sent: string): string {
+  const method = sent.toUpperCase();
+  return method === "HEAD" ? "GET" : bytesOf(method);
 }
 
 function digest(bytes: string, form: FingerprintForm): string {

@@ -1,0 +1,164 @@
+import { useEffect, useState } from "preact/hooks";
+import { ask, Problem, part } from "../ask.ts";
+import { hear, hearMyself } from "../live/events.ts";
+import { Act, MayNot } from "../parts/act.tsx";
+import { Explained } from "../parts/explained.tsx";
+import { Foreign } from "../parts/foreign.tsx";
+import { ListedHere } from "../parts/listed-here.tsx";
+import { ProblemNote } from "../parts/problem-note.tsx";
+import { Ago } from "../parts/time.tsx";
+import { told } from "../parts/told.tsx";
+import { goTo, place } from "../place.ts";
+import type { ClearAnswer, DecisionAnswer, ExplainAnswer, ProblemAnswer } from "../types.ts";
+import { type Facts, type Wanted, wantedOf } from "../wanted.ts";
+import { visible } from "../words.ts";
+
+export function Clients() {
+  const { find = "" } = place.value.query;
+  return (
+    <>
+      <Search key={find} find={find} />
+      {find !== "" && <Client key={`client ${find}`} wanted={wantedOf(find)} />}
+    </>
+  );
+}
+
+function Search({ find }: { find: string }) {
+  const [text, setText] = useState(find);
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        goTo("clients", { find: text.trim() });
+      }}
+    >
+      <div class="row">
+        <label>
+          Find a client
+          <input
+            type="search"
+            class="foreign"
+            size={34}
+            required
+            spellcheck={false}
+            value={text}
+            onInput={(event) => setText(event.currentTarget.value)}
+          />
+        </label>
+        <button type="submit" class="main">
+          Find
+        </button>
+      </div>
+      <p class="quiet">
+        An address, the decision id from a refusal, or <code>customer:…</code>, <code>user:…</code>,{" "}
+        <code>account:…</code>. With a path: <code>203.0.113.7 GET /search</code>.
+      </p>
+    </form>
+  );
+}
+
+interface Found {
+  readonly facts: Facts;
+  readonly now: ExplainAnswer | null;
+  readonly decision?: DecisionAnswer["decision"];
+}
+
+const lookEveryMs = 3_000;
+
+function Client({ wanted }: { wanted: Wanted }) {
+  const [found, setFound] = useState<Found>();
+  const [problem, setProblem] = useState<ProblemAnswer>();
+  const [turn, setTurn] = useState(0);
+  useEffect(() => {
+    let isWanted = true;
+    const look = async (): Promise<void> => {
+      try {
+        const answer = await findClient(wanted);
+        if (isWanted) setFound(answer);
+        if (isWanted) setProblem(undefined);
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error;
+        if (isWanted) setProblem(error.answer);
+      }
+    };
+    void look();
+    const timer = setInterval(() => void (document.hidden || look()), lookEveryMs);
+    const stop = hear("audit", () => void look());
+    return () => {
+      isWanted = false;
+      clearInterval(timer);
+      stop();
+    };
+  }, [turn]);
+
+  if (found === undefined) return <ProblemNote problem={problem} />;
+  const { facts, now, decision } = found;
+  async function clear(): Promise<void> {
+    try {
+      const { cleared, edges } = await ask<ClearAnswer>("POST", "/v1/clear", { subject: facts });
+      const at =
+        edges === undefined || edges.length === 0 ? "" : ` and taken off ${edges.length} at the edges`;
+      void told(`Forgotten under ${cleared.length} rules${at}.`);
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      setProblem(error.answer);
+    }
+    hearMyself("held");
+    setTurn(turn + 1);
+  }
+  return (
+    <>
+      <ProblemNote problem={problem} />
+      {decision !== undefined && <Refused decision={decision} />}
+      <h2>
+        Now: <Foreign text={Object.values(facts).map(String).join(" ")} />
+      </h2>
+      {now === null ? <p>What it would get now can not be told.</p> : <Explained explained={now} />}
+      <h2>Do</h2>
+      <MayNot needs="operator" />
+      <p>
+        <Act needs="operator" kind="danger" onAct={clear}>
+          Clear everywhere
+        </Act>{" "}
+        <span class="quiet">Forgets its counts and holds under every rule, and takes it off every edge.</span>
+      </p>
+      {facts.ip !== undefined && (
+        <ListedHere address={facts.ip} listed={now?.listed?.address} onDone={() => setTurn(turn + 1)} />
+      )}
+    </>
+  );
+}
+
+function Refused({ decision }: { decision: DecisionAnswer["decision"] }) {
+  const { id, at, reason, verdict, listed, about } = decision;
+  return (
+    <>
+      <h2>The refused request</h2>
+      <p>
+        <Foreign text={id} /> was refused <Ago at={at} />: {reason}
+        {verdict !== undefined && ` by ${visible(verdict.name)} (${verdict.limit} allowed)`}
+        {listed !== undefined && ` for ${visible(listed.why ?? "no given reason")}`}.
+      </p>
+      <ul class="plain">
+        {Object.entries(about).map(([name, value]) => (
+          <li key={name}>
+            {name}: <Foreign text={String(value)} />
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+async function findClient(wanted: Wanted): Promise<Found> {
+  if ("decision" in wanted) {
+    const { decision, now } = await ask<DecisionAnswer>("GET", `/v1/decisions/${part(wanted.decision)}`);
+    const { userAgent, ...facts } = decision.about;
+    const headers = userAgent === undefined ? {} : { headers: { "user-agent": userAgent } };
+    return { facts: { ...facts, ...headers }, now, decision };
+  }
+  return {
+    facts: wanted.facts,
+    now: await ask<ExplainAnswer>("POST", "/v1/explain", { subject: wanted.facts }),
+  };
+}

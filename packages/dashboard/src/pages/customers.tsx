@@ -1,0 +1,113 @@
+import { useState } from "preact/hooks";
+import { ask, part, problemOf } from "../ask.ts";
+import { hearMyself } from "../live/events.ts";
+import { useAnswer } from "../live/use-answer.ts";
+import { useExplained } from "../live/use-explained.ts";
+import { MayNot } from "../parts/act.tsx";
+import { Explained } from "../parts/explained.tsx";
+import { Foreign } from "../parts/foreign.tsx";
+import { LimitsForm } from "../parts/limits-form.tsx";
+import { ProblemNote } from "../parts/problem-note.tsx";
+import { TierForm } from "../parts/tier-form.tsx";
+import { told } from "../parts/told.tsx";
+import { goTo, place } from "../place.ts";
+import type { CustomerAnswer, ProblemAnswer } from "../types.ts";
+
+export function Customers() {
+  const { id = "" } = place.value.query;
+  const [text, setText] = useState(id);
+  return (
+    <>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          goTo("customers", { id: text.trim() });
+        }}
+      >
+        <div class="row">
+          <label>
+            Customer
+            <input
+              type="search"
+              required
+              spellcheck={false}
+              value={text}
+              onInput={(event) => setText(event.currentTarget.value)}
+            />
+          </label>
+          <button type="submit" class="main">
+            Show
+          </button>
+        </div>
+      </form>
+      {id !== "" && <Customer key={id} id={id} />}
+    </>
+  );
+}
+
+function Customer({ id }: { id: string }) {
+  const path = `/v1/customers/${part(id)}`;
+  const { answer, problem, refresh } = useAnswer<CustomerAnswer>(path, ["audit"]);
+  const explained = useExplained({ customer: id });
+  const [failure, setFailure] = useState<ProblemAnswer>();
+  const isUnknown = problem?.status === 404;
+
+  async function put(what: "tier" | "limits", value: unknown): Promise<void> {
+    try {
+      const { state } = await ask<CustomerAnswer>("PUT", `${path}/${what}`, { [what]: value });
+      setFailure(undefined);
+      const later = state === "pending" ? " Your database does not have it yet; it is tried again." : "";
+      void told(`The ${what} of ${id} ${what === "tier" ? "is" : "are"} set.${later}`, {
+        what: `customer.${what}`,
+        target: id,
+      });
+    } catch (error) {
+      setFailure(problemOf(error));
+    }
+    hearMyself("audit");
+    await refresh();
+  }
+
+  return (
+    <>
+      <h2>
+        <Foreign text={id} />
+      </h2>
+      {!isUnknown && <ProblemNote problem={problem} />}
+      {isUnknown && <p>Nothing is on record: it is in the default tier.</p>}
+      {answer !== undefined && (
+        <p>
+          Tier: {answer.tier === null ? "the default one" : <Foreign text={answer.tier} />}. Own limits:{" "}
+          {answer.limits === null ? "none, those of the tier hold." : ""}
+        </p>
+      )}
+      {answer?.limits && (
+        <ul class="plain">
+          {Object.entries(answer.limits).map(([seconds, limit]) => (
+            <li key={seconds}>
+              {limit} in {seconds} s
+            </li>
+          ))}
+        </ul>
+      )}
+      <MayNot needs="operator" />
+      <ProblemNote problem={failure} />
+      {(answer !== undefined || isUnknown) && (
+        <div class="row">
+          <TierForm
+            key={`tier ${answer?.tier}`}
+            now={answer?.tier ?? null}
+            onSet={(tier) => put("tier", tier)}
+          />
+          <LimitsForm
+            key={`limits ${JSON.stringify(answer?.limits)}`}
+            now={answer?.limits ?? null}
+            onSet={(limits) => put("limits", limits)}
+          />
+        </div>
+      )}
+      <h2>Against its limits now</h2>
+      {explained === undefined ? <p class="quiet">…</p> : <Explained explained={explained} />}
+    </>
+  );
+}

@@ -1,0 +1,176 @@
+import { useEffect, useState } from "preact/hooks";
+import type { Rates } from "../live/rates.ts";
+import { history, status } from "../live/server.ts";
+import { useAnswer } from "../live/use-answer.ts";
+import { Chart } from "../parts/chart.tsx";
+import { ClientLink } from "../parts/client-link.tsx";
+import { EdgeState, enforceWords } from "../parts/edge-state.tsx";
+import { Foreign } from "../parts/foreign.tsx";
+import { HeldTable } from "../parts/held-table.tsx";
+import { ProblemNote } from "../parts/problem-note.tsx";
+import { Table } from "../parts/table.tsx";
+import { placeOf } from "../place.ts";
+import type { BusiestAnswer, EdgesAnswer, OffendersAnswer } from "../types.ts";
+import { count, rate } from "../words.ts";
+
+export function Overview() {
+  const points = history.value;
+  const last = points.at(-1);
+  return (
+    <>
+      <Numbers rates={last} />
+      <figure>
+        <Chart points={points} />
+        <figcaption class="quiet">
+          Requests per second: allowed (line), refused (dashes), would be refused in shadow (dots).
+        </figcaption>
+      </figure>
+      <h2>By rule</h2>
+      <ByRule rates={last} />
+      <Busiest />
+      <Held />
+      <Edges />
+    </>
+  );
+}
+
+function Numbers({ rates }: { rates: Rates | undefined }) {
+  const { store, metrics } = status.value ?? {};
+  return (
+    <>
+      <dl class="numbers">
+        <Figure name="Allowed per second" value={rates && rate(rates.allowed)} />
+        <Figure name="Refused per second" value={rates && rate(rates.refused)} />
+        <Figure name="Shadow per second" value={rates && rate(rates.shadow)} />
+        <Figure name="Allowed since start" value={metrics && count(metrics.allowed)} />
+        <Figure name="Refused since start" value={metrics && count(metrics.refused)} />
+        <Figure name="Store" value={store && `${store.kind}${store.isDegraded ? ", degraded" : ""}`} />
+      </dl>
+      <Spoken rates={rates} />
+    </>
+  );
+}
+
+function Figure({ name, value }: { name: string; value: string | undefined }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{value ?? "…"}</dd>
+    </div>
+  );
+}
+
+/** For who listens: now and then, for numbers that change all the time can not be listened to. */
+function Spoken({ rates }: { rates: Rates | undefined }) {
+  const [words, setWords] = useState("");
+  const turn = rates === undefined ? 0 : Math.floor(rates.at / 20_000);
+  useEffect(() => {
+    if (rates !== undefined)
+      setWords(`Per second: ${rate(rates.allowed)} allowed, ${rate(rates.refused)} refused.`);
+  }, [turn]);
+  return (
+    <p class="unseen" aria-live="polite">
+      {words}
+    </p>
+  );
+}
+
+function ByRule({ rates }: { rates: Rates | undefined }) {
+  const rules = Object.entries(status.value?.metrics.byRule ?? {});
+  return (
+    <Table
+      label="By rule"
+      head={["Rule", "Judged/s", "Refused/s", "Shadow/s", "Refused", "Shadow", "Began to hold"]}
+      numbers={[1, 2, 3, 4, 5, 6]}
+      empty="No rule has judged anything yet."
+    >
+      {rules.map(([rule, counts]) => {
+        const own = rates?.byRule[rule];
+        return (
+          <tr key={rule}>
+            <td>
+              <Foreign text={rule} />
+            </td>
+            <td class="number">{rate(own?.judged ?? 0)}</td>
+            <td class="number">{rate(own?.refused ?? 0)}</td>
+            <td class="number">{rate(own?.shadow ?? 0)}</td>
+            <td class="number">{count(counts.refused)}</td>
+            <td class="number">{count(counts.shadowRefused)}</td>
+            <td class="number">{count(counts.held)}</td>
+          </tr>
+        );
+      })}
+    </Table>
+  );
+}
+
+function Busiest() {
+  const { answer, problem } = useAnswer<BusiestAnswer>("/v1/busiest?most=10", ["busiest"]);
+  return (
+    <>
+      <h2>Busiest clients</h2>
+      <ProblemNote problem={problem} />
+      <Table
+        label="Busiest clients"
+        head={["Client", "Requests lately", "of them refused"]}
+        numbers={[1, 2]}
+        empty="Nobody yet."
+      >
+        {(answer?.clients ?? []).map(({ key, count: requests, error, refused }) => (
+          <tr key={key}>
+            <td>
+              <ClientLink client={key} />
+            </td>
+            <td class="number">
+              {count(requests)}
+              {error > 0 && <span class="quiet"> (at most {count(error)} too many)</span>}
+            </td>
+            <td class="number">{count(refused)}</td>
+          </tr>
+        ))}
+      </Table>
+    </>
+  );
+}
+
+function Held() {
+  const { answer, problem } = useAnswer<OffendersAnswer>("/v1/offenders?most=20", ["held"]);
+  return (
+    <>
+      <h2>Held now</h2>
+      <ProblemNote problem={problem} />
+      <HeldTable held={answer?.offenders ?? []} empty="Nobody is held at the edges." />
+      {answer?.next !== undefined && <p class="quiet">These are the worst twenty; there are more.</p>}
+    </>
+  );
+}
+
+function Edges() {
+  const { answer, problem } = useAnswer<EdgesAnswer>("/v1/edges", ["edges"]);
+  return (
+    <>
+      <h2>Edges</h2>
+      <ProblemNote problem={problem} />
+      <Table
+        label="Edges"
+        head={["Edge", "Mode", "State", "Entries", "Time to enforce"]}
+        numbers={[3]}
+        empty="No edge is configured."
+      >
+        {(answer?.edges ?? []).map((edge) => (
+          <tr key={edge.edge}>
+            <td>
+              <a href={placeOf("edges")}>{edge.edge}</a>
+            </td>
+            <td>{edge.mode}</td>
+            <td>
+              <EdgeState edge={edge} />
+            </td>
+            <td class="number">{edge.entries === undefined ? "–" : count(edge.entries)}</td>
+            <td>{enforceWords(edge)}</td>
+          </tr>
+        ))}
+      </Table>
+    </>
+  );
+}

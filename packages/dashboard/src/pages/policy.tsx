@@ -1,0 +1,59 @@
+import { useState } from "preact/hooks";
+import { useAnswer } from "../live/use-answer.ts";
+import { MayNot } from "../parts/act.tsx";
+import { Foreign } from "../parts/foreign.tsx";
+import { PolicyEditor } from "../parts/policy-editor.tsx";
+import { PolicyHistory } from "../parts/policy-history.tsx";
+import { ProblemNote } from "../parts/problem-note.tsx";
+import { Ago } from "../parts/time.tsx";
+import type { PolicyAnswer } from "../types.ts";
+import { visible } from "../words.ts";
+
+export function Policy() {
+  const { answer, problem, refresh } = useAnswer<PolicyAnswer>("/v1/policy", ["policy", "audit"]);
+  /** What the editor began with, so that a version of somebody else's does not replace what is being written. */
+  const [begun, setBegun] = useState<{ id: number; text: string }>();
+  if (answer === undefined) return <ProblemNote problem={problem} />;
+  const { status, version } = answer;
+  const start = begun ?? (version === null ? undefined : { id: version.id, text: version.text });
+  const isOvertaken = begun !== undefined && version !== null && version.id !== begun.id;
+  return (
+    <>
+      <ProblemNote problem={problem} />
+      <p>
+        Version <strong>{status.version}</strong>, by <Foreign text={status.who} /> <Ago at={status.at} /> (
+        {status.source}).
+      </p>
+      {status.problem !== undefined && <p class="note bad">{visible(status.problem)}</p>}
+      {status.file !== undefined && status.file.state !== "in force" && (
+        <p class="note">
+          The file <Foreign text={status.file.path} /> is {status.file.state}.{" "}
+          {visible(status.file.problem ?? "")}
+        </p>
+      )}
+      <MayNot needs="admin" />
+      <h2>Edit</h2>
+      {isOvertaken && (
+        <p class="note bad" role="alert">
+          Version {version.id} came in force while you wrote on {begun.id}.{" "}
+          <button type="button" onClick={() => setBegun(undefined)}>
+            Drop what I wrote
+          </button>
+        </p>
+      )}
+      {start !== undefined && (
+        <PolicyEditor
+          key={start.id}
+          begun={start}
+          onBegin={() => setBegun(start)}
+          onDone={async () => {
+            setBegun(undefined);
+            await refresh();
+          }}
+        />
+      )}
+      <h2>History</h2>
+      <PolicyHistory newest={version} onDone={refresh} />
+    </>
+  );
+}

@@ -1,0 +1,115 @@
+import { useState } from "preact/hooks";
+import { ask, Problem, part } from "../ask.ts";
+import { hearMyself } from "../live/events.ts";
+import { whyNot } from "../session.ts";
+import type { ListEntryAnswer, ProblemAnswer } from "../types.ts";
+import { Act } from "./act.tsx";
+import { DurationField } from "./duration-field.tsx";
+import { Foreign } from "./foreign.tsx";
+import { ProblemNote } from "./problem-note.tsx";
+import { told } from "./told.tsx";
+
+interface Refused {
+  readonly address: string;
+  readonly problem: ProblemAnswer;
+}
+
+/** One address or block, or many, a line each. What a guard stopped can be added all the same. */
+export function AddToList({ list, given }: { list: "blocklist" | "safelist"; given: string }) {
+  const [text, setText] = useState(given);
+  const [duration, setDuration] = useState("7d");
+  const [why, setWhy] = useState("");
+  const [refused, setRefused] = useState<readonly Refused[]>([]);
+  const [isUnderWay, setUnderWay] = useState(false);
+  const guarded = refused.filter(({ problem }) => problem.code === "TG_GUARD");
+  const others = refused.filter(({ problem }) => problem.code !== "TG_GUARD");
+
+  async function add(addresses: readonly string[], force: boolean): Promise<void> {
+    setUnderWay(true);
+    const added: string[] = [];
+    const stopped: Refused[] = force ? [...others] : [];
+    for (const address of addresses) {
+      try {
+        const path = `/v1/lists/${list}/${part(address)}`;
+        const body = { for: duration, ...(why !== "" && { why }), ...(force && { force }) };
+        added.push((await ask<ListEntryAnswer>("PUT", path, body)).entry.address);
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error;
+        stopped.push({ address, problem: error.answer });
+      }
+    }
+    setUnderWay(false);
+    setRefused(stopped);
+    setText(stopped.map(({ address }) => address).join("\n"));
+    hearMyself("audit");
+    if (added.length === 0) return;
+    const [first = ""] = added;
+    if (added.length === 1) await told(`${first} is on the ${list}.`, { what: `${list}.add`, target: first });
+    else await told(`${added.length} entries are on the ${list}.`);
+  }
+
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        void add(addressesIn(text), false);
+      }}
+    >
+      <fieldset disabled={whyNot("operator") !== undefined || isUnderWay}>
+        <label>
+          Addresses or blocks, one a line
+          <textarea
+            class="foreign"
+            rows={text.includes("\n") ? 6 : 2}
+            required
+            spellcheck={false}
+            placeholder="203.0.113.7 or 203.0.113.0/24"
+            value={text}
+            onInput={(event) => setText(event.currentTarget.value)}
+          />
+        </label>
+        <div class="row">
+          <DurationField label="For" value={duration} onChange={setDuration} />
+          <label>
+            Why
+            <input maxLength={1000} value={why} onInput={(event) => setWhy(event.currentTarget.value)} />
+          </label>
+          <button type="submit" class="main" title={whyNot("operator")}>
+            Add
+          </button>
+        </div>
+      </fieldset>
+      {guarded.length > 0 && (
+        <div class="note bad" role="alert">
+          {guarded.map(({ address, problem }) => (
+            <p key={address}>{problem.detail}</p>
+          ))}
+          <Act
+            needs="operator"
+            kind="danger"
+            onAct={() =>
+              add(
+                guarded.map(({ address }) => address),
+                true,
+              )
+            }
+          >
+            Add anyway
+          </Act>
+        </div>
+      )}
+      {others.map(({ address, problem }) => (
+        <ProblemNote key={address} problem={problem}>
+          <p>
+            Not added: <Foreign text={address} />
+          </p>
+        </ProblemNote>
+      ))}
+    </form>
+  );
+}
+
+/** However they were pasted: lines, spaces, commas. */
+function addressesIn(text: string): string[] {
+  return [...new Set(text.split(/[\s,;]+/).filter((each) => each !== ""))];
+}

@@ -1,0 +1,107 @@
+import { useEffect, useState } from "preact/hooks";
+import { ask, Problem, problemOf } from "../ask.ts";
+import { hearMyself } from "../live/events.ts";
+import { whyNot } from "../session.ts";
+import type { PolicyVersionAnswer, ProblemAnswer, ValidateAnswer } from "../types.ts";
+import { visible } from "../words.ts";
+import { Act } from "./act.tsx";
+import { Diff } from "./diff.tsx";
+import { ProblemNote } from "./problem-note.tsx";
+import { told } from "./told.tsx";
+
+export interface PolicyEditorProps {
+  readonly begun: { readonly id: number; readonly text: string };
+  /** The first change to the text was made. */
+  readonly onBegin: () => void;
+  readonly onDone: () => Promise<void>;
+}
+
+/** The policy as text. It is checked while one writes, and what changes is shown before it is applied. */
+export function PolicyEditor({ begun, onBegin, onDone }: PolicyEditorProps) {
+  const [text, setText] = useState(begun.text);
+  const [why, setWhy] = useState("");
+  const [failure, setFailure] = useState<ProblemAnswer>();
+  const checked = useValidated(text);
+  const isChanged = text !== begun.text;
+
+  async function apply(): Promise<void> {
+    try {
+      const body = { text, after: begun.id, ...(why !== "" && { why }) };
+      const { version } = await ask<PolicyVersionAnswer>("POST", "/v1/policy", body);
+      setFailure(undefined);
+      void told(`Version ${version.id} is in force.`);
+      hearMyself("policy");
+      await onDone();
+    } catch (error) {
+      setFailure(problemOf(error));
+    }
+  }
+  const whyNotNow = !isChanged
+    ? "Nothing is changed."
+    : checked?.text !== text
+      ? "It is being checked."
+      : checked.ok
+        ? undefined
+        : "Correct the problems first.";
+  return (
+    <div class="fields wide">
+      <label>
+        Policy, as YAML
+        <textarea
+          class="code"
+          spellcheck={false}
+          readOnly={whyNot("admin") !== undefined}
+          aria-invalid={checked?.ok === false}
+          aria-describedby="policy-problems"
+          value={text}
+          onInput={(event) => {
+            if (!isChanged) onBegin();
+            setText(event.currentTarget.value);
+          }}
+        />
+      </label>
+      <div id="policy-problems" aria-live="polite">
+        {checked?.text === text && checked.ok && isChanged && <p class="good">It can be used.</p>}
+        {checked?.text === text &&
+          checked.problems.map(({ line, column, path, message, help }) => (
+            <p key={`${line} ${column} ${path} ${message}`} class="note bad">
+              {line !== undefined && `Line ${line}, column ${column}: `}
+              <code>{visible(path)}</code> {visible(message)} {visible(help)}
+            </p>
+          ))}
+      </div>
+      {isChanged && <Diff label="What would change" before={begun.text} after={text} />}
+      <ProblemNote problem={failure} />
+      <div class="row">
+        <label>
+          Why
+          <input
+            maxLength={1000}
+            value={why}
+            disabled={whyNot("admin") !== undefined}
+            onInput={(event) => setWhy(event.currentTarget.value)}
+          />
+        </label>
+        <Act needs="admin" kind="main" onAct={apply} whyNotNow={whyNotNow}>
+          Apply
+        </Act>
+      </div>
+    </div>
+  );
+}
+
+/** What the server says of a text, a moment after the last key. */
+function useValidated(text: string): (ValidateAnswer & { text: string }) | undefined {
+  const [answer, setAnswer] = useState<ValidateAnswer & { text: string }>();
+  useEffect(() => {
+    const timer = setTimeout(async () => {
+      try {
+        setAnswer({ ...(await ask<ValidateAnswer>("POST", "/v1/policy/validate", { text })), text });
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error;
+      }
+    }, 250);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return answer;
+}

@@ -1,0 +1,28 @@
+/** Of a client, what is known. */
+export interface Facts {
+  readonly ip?: string;
+  readonly method?: string;
+  readonly host?: string;
+  readonly path?: string;
+  readonly user?: string;
+  readonly customer?: string;
+  readonly account?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export type Wanted = { readonly facts: Facts } | { readonly decision: string };
+
+/** Who is looked for: `203.0.113.7`, `ip:203.0.113.7 GET /search`, `customer:acme`, or a decision's id. */
+export function wantedOf(text: string): Wanted {
+  const trimmed = text.trim();
+  const named = /^(ip|user|customer|account|decision):(.+)$/s.exec(trimmed);
+  const [, kind, rest = ""] = named ?? [];
+  if (kind === "decision") return { decision: rest };
+  if (kind !== undefined && kind !== "ip") return { facts: { [kind]: rest } };
+  const [ip = "", ...words] = (kind === "ip" ? rest : trimmed).split(/\s+/);
+  // Every address has a point or a colon, and no id has.
+  if (!/[.:]/.test(ip)) return { decision: trimmed };
+  const path = words.find((word) => word.startsWith("/"));
+  const method = words.find((word) => /^[A-Z]+$/.test(word));
+  return { facts: { ip, ...(method !== undefined && { method }), ...(path !== undefined && { path }) } };
+}

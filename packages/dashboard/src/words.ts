@@ -1,0 +1,56 @@
+/** "6 d 23 h", "59 s": two units at most. */
+export function span(ms: number): string {
+  const seconds = Math.max(0, Math.ceil(ms / 1000));
+  const units: readonly (readonly [number, string])[] = [
+    [86_400, "d"],
+    [3_600, "h"],
+    [60, "min"],
+    [1, "s"],
+  ];
+  const first = units.findIndex(([size]) => seconds >= size);
+  if (first === -1) return "0 s";
+  let rest = seconds;
+  return units
+    .slice(first, first + 2)
+    .map(([size, name]) => {
+      const count = Math.floor(rest / size);
+      rest -= count * size;
+      return count === 0 ? "" : `${count} ${name}`;
+    })
+    .filter(Boolean)
+    .join(" ");
+}
+
+/** Up to a thousand with one digit after the point, above without. */
+export function rate(perSecond: number): string {
+  return perSecond >= 1000 || Number.isInteger(perSecond)
+    ? Math.round(perSecond).toLocaleString("en")
+    : perSecond.toFixed(1);
+}
+
+export function count(number: number): string {
+  return number.toLocaleString("en");
+}
+
+export function moment(at: number): string {
+  return new Date(at).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "medium" });
+}
+
+const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+
+/** What others wrote, every character visible: none can hide, turn the line around or forge another. */
+export function visible(text: string): string {
+  return text.replace(unprintable, (character) => {
+    const code = (character.codePointAt(0) as number).toString(16);
+    return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, "0")}`;
+  });
+}
+
+/** A value of the audit in one line. */
+export function brief(value: unknown): string {
+  return value === undefined || value === null
+    ? "–"
+    : typeof value === "string"
+      ? value
+      : JSON.stringify(value);
+}
