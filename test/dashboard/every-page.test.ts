@@ -1,6 +1,6 @@
 import axe from "axe-core";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { After } from "../server/running.js";
 import { startRedis } from "../servers/index.js";
 import { flood, type Rig, startRig } from "./rig.js";
@@ -91,7 +91,7 @@ it("every page is reached by keyboard alone, and its content by the first key", 
     expect([title, outline]).toEqual([title, "solid"]);
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { level: 1, name: title }).waitFor();
-    expect(await page.title()).toBe(`${title} · Tidegate`);
+    await vi.waitFor(async () => expect(await page.title()).toBe(`${title} · Tidegate`), 10_000);
   }
 });
 

@@ -58,7 +58,7 @@ export interface EdgesRigOptions {
 }
 
 const usualControl = `
-  track: { standard: 40 per 10s, broad: 60 per 10s, halfLife: 5s, holdFor: [1m, 5m] }
+  track: { methods: [GET, POST], standard: 40 per 10s, broad: 60 per 10s, halfLife: 5s, holdFor: [1m, 5m] }
   every: 1s
 `;
 
