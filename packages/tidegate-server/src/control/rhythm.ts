@@ -13,6 +13,8 @@ export interface Rhythm {
 /** A round is followed by a rest of so many times its length, so that a flood of wakes leaves time for others. */
 const restPerRound = 3;
 const longestRestMs = 200;
+/** One shorter than this takes little from anybody, and whoever crosses meanwhile need not wait. */
+const lightMs = 10;
 
 /** `work` answers after how many milliseconds it wants to be done again. */
 export function openRhythm(work: () => Promise<number>): Rhythm {
@@ -30,7 +32,8 @@ export function openRhythm(work: () => Promise<number>): Rhythm {
       const nextInMs = await work();
       for (const tell of told) tell();
       const endedAt = performance.now();
-      const restUntil = endedAt + Math.min(restPerRound * (endedAt - startedAt), longestRestMs);
+      const tookMs = endedAt - startedAt;
+      const restUntil = tookMs < lightMs ? endedAt : endedAt + Math.min(restPerRound * tookMs, longestRestMs);
       if (!isWoken && !isClosed) await pause(nextInMs, () => true);
       const restMs = restUntil - performance.now();
       if (isWoken && !isClosed && waiting.length === 0 && restMs > 0)

@@ -1,4 +1,4 @@
-import type { MapPlace } from "./change-map.js";
+import { type MapPlace, mostSingly } from "./change-map.js";
 import { isOurs, type MapLine } from "./read-map.js";
 import { refused } from "./runtime-api.js";
 
@@ -10,9 +10,13 @@ export interface FewChanges {
 
 /**
  * Changes a few keys without reading the whole map. A block can not be asked for by itself, and of a key that stands there twice only one is
- * seen: those are for `changeMap`. Answers keys of others, which stay as they are.
+ * seen: those are for `changeMap`, and so are many keys that stand there already. Answers keys of others, which stay as they are; or undefined,
+ * and nothing was changed.
  */
-export async function changeFew(place: MapPlace, { remove, put }: FewChanges): Promise<Set<string>> {
+export async function changeFew(
+  place: MapPlace,
+  { remove, put }: FewChanges,
+): Promise<Set<string> | undefined> {
   const { api, edge, path } = place;
   const keys = [...new Set([...remove, ...put.keys()])];
   const answers = await api.askAll(keys.map((key) => `get map ${path} ${key}`));
@@ -29,6 +33,7 @@ export async function changeFew(place: MapPlace, { remove, put }: FewChanges): P
     else if (!isOurs(line)) foreign.add(key);
     else if (line.value !== String(end)) commands.push(`set map ${path} ${key} ${end}`);
   }
+  if (commands.filter((command) => !command.startsWith("add ")).length > mostSingly) return undefined;
   const said = await api.askAll(commands);
   // Somebody may have been quicker to delete.
   const wrong = said.findIndex((answer) => !/^(?:Key not found\.)?\s*$/.test(answer));

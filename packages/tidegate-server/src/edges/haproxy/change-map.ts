@@ -4,7 +4,7 @@ import { type RuntimeApi, refused } from "./runtime-api.js";
 /** Below HAProxy's `tune.bufsize` (16 kB), beyond which it breaks the connection. */
 const chunkBytes = 11_500;
 /** HAProxy looks through the whole map for each: for more it is quicker to hand it over anew. */
-const mostSingly = 128;
+export const mostSingly = 128;
 
 /** Key to its end in seconds: what is to stand there of ours, and nothing else of ours. */
 export type Wished = ReadonlyMap<string, number>;

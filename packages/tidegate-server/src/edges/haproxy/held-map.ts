@@ -25,8 +25,8 @@ export interface HeldMapOptions {
   readonly clock: Clock;
 }
 
-/** Up to so many changes are made one by one: reading ten thousand entries takes longer. */
-const few = 32;
+/** Up to so many changes are made key by key: reading ten thousand entries takes longer. */
+const mostFew = 400;
 /** Entries that have ended and hide nothing harm nobody: so many may stay until they are swept away together. */
 const mostEnded = 500;
 
@@ -66,9 +66,8 @@ export function openHeldMap({ edge, path, clock }: HeldMapOptions): HeldMap {
     const come = new Map([...ends].filter(isToCome));
     const gone = [...remove, ...ends.keys()].filter((key) => !come.has(key));
     const place = { api, edge, path };
-    const foreign = isForFew([...gone, ...come.keys()])
-      ? await changeFew(place, { remove: gone, put: come })
-      : await changeAll(place, gone, come);
+    const few = isForFew([...gone, ...come.keys()]) && (await changeFew(place, { remove: gone, put: come }));
+    const foreign = few || (await changeAll(place, gone, come));
     return [...foreign].map((key) => ({ key, why: "somebody else's entry stands there" }));
   }
 
@@ -89,7 +88,7 @@ export function openHeldMap({ edge, path, clock }: HeldMapOptions): HeldMap {
   }
 
   function isForFew(keys: readonly string[]): boolean {
-    if (last === undefined || last.ended > mostEnded || keys.length > few) return false;
+    if (last === undefined || last.ended > mostEnded || keys.length > mostFew) return false;
     const { doubled } = last;
     return !keys.some((key) => isBlock(key) || doubled.has(key));
   }

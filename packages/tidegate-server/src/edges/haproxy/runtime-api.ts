@@ -5,7 +5,7 @@ import { EdgeError } from "../../edge.js";
 export interface RuntimeApi {
   /** The answer without its end. With lines, they are the command's payload. */
   ask(command: string, lines?: readonly string[]): Promise<string>;
-  /** All at once, with nobody else's command between them if it can be helped: a few, of 16 kB together at most. */
+  /** As many at once as HAProxy takes in one message, with nobody else's command between them if it can be helped. */
   askAll(commands: readonly string[]): Promise<string[]>;
   /** For commands that answer only when something went wrong. */
   tell(command: string, lines?: readonly string[]): Promise<void>;
@@ -17,6 +17,9 @@ export interface RuntimeApiOptions {
   /** A path, or `host:port`. */
   readonly socket: string;
 }
+
+/** Below HAProxy's `tune.bufsize` (16 kB), beyond which it breaks the connection. */
+const messageBytes = 11_500;
 
 /** What HAProxy writes when it is ready for the next command; no line of an answer begins like this. */
 const prompt = "\n> ";
@@ -70,7 +73,18 @@ export async function openRuntimeApi(
 
   async function askAll(commands: readonly string[]): Promise<string[]> {
     for (const command of commands) mustBeOne(command);
-    return commands.length === 0 ? [] : exchange(commands.join("; "), commands.length);
+    const answers: string[] = [];
+    let from = 0;
+    while (from < commands.length) {
+      let to = from;
+      for (let bytes = 0; to < commands.length; to++) {
+        bytes += (commands[to] as string).length + 2;
+        if (bytes > messageBytes && to > from) break;
+      }
+      answers.push(...(await exchange(commands.slice(from, to).join("; "), to - from)));
+      from = to;
+    }
+    return answers;
   }
 
   async function exchange(text: string, answers: number): Promise<string[]> {
