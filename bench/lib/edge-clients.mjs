@@ -118,7 +118,7 @@ async function atOnce({ port, from, count, passes }) {
   const clients = Array.from({ length: count }, (_, i) => openClient(port, from + i));
   await Promise.all(clients.map((client) => ready(client, passes - 1)));
   await pause(300);
-  const crossings = await Promise.all(clients.map((client) => cross(client, 60, PROBE)));
+  const crossings = await Promise.all(clients.map((client) => cross(client, 40, PROBE)));
   for (const client of clients) client.close();
   return summary(crossings);
 }

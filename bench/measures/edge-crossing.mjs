@@ -16,11 +16,11 @@ export const params = [
 ];
 const WARM_UP = { oneByOne: 100, atOnce: 100 };
 
-/** Each client crosses once, and is another one each time. */
+/** Each client crosses once, and is another one each time. Each sample begins with nobody held. */
 export async function setup({ make, quick }) {
   const upstream = await startUpstream();
   pinMeasured(process.pid);
-  const { proxiedPort: port } = await make({ upstream: upstream.port });
+  const { proxiedPort: port, release } = await make({ upstream: upstream.port });
   const ask = startChild("./edge-clients.mjs", "the clients' process");
   let from = 0;
   const clients = (count) => {
@@ -31,8 +31,10 @@ export async function setup({ make, quick }) {
   for (const act of Object.keys(WARM_UP))
     await ask({ do: act, ...clients(quick ? 20 : WARM_UP[act]), passes });
   return {
-    sample: ({ act, count }) =>
-      ask({ do: act, ...clients(quick && act === "oneByOne" ? 50 : count), passes }),
+    async sample({ act, count }) {
+      await release();
+      return ask({ do: act, ...clients(quick && act === "oneByOne" ? 50 : count), passes });
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { ownFolder } from "../../lib/edge-front.mjs";
 import { startHaproxy } from "../../lib/haproxy.mjs";
 import { pinMeasured, pinOthers } from "../../lib/pinning.mjs";
@@ -61,22 +62,38 @@ async function serve(kind, { upstream }) {
       const answer = await fetch(`${server.urls.admin}/v1/edges`);
       return (await answer.json()).edges[0];
     },
-    hold: (offenders) => hold(loaded.settings, log, offenders),
+    hold: (offenders) =>
+      withData(loaded.settings, log, async (data) => {
+        for (let i = 0; i < offenders.length; i += AT_ONCE)
+          await Promise.all(offenders.slice(i, i + AT_ONCE).map((offender) => data.offenders.add(offender)));
+      }),
+    /** Lets everybody go, as a person does; answers when the edge knows. */
+    release: () =>
+      withData(loaded.settings, log, async (data) => {
+        const keys = (await data.offenders.now()).map(({ key }) => key);
+        await data.edgeBook.addClears(keys, { until: Date.now() + RELEASE_MS, who: "bench" });
+        await data.offenders.remove(keys);
+        while ((await (await fetch(`${server.urls.admin}/v1/edges`)).json()).edges[0].entries > 0)
+          await pause(50);
+        // What was cleared is looked after for a while: the next sample begins without it.
+        await pause(RELEASE_MS);
+      }),
   };
 }
 
 const WITHIN_MS = 5000;
 const AT_ONCE = 200;
 
-/** Offenders that another process found. */
-async function hold(settings, log, offenders) {
+const RELEASE_MS = 2000;
+
+/** The data as another process has it. */
+async function withData(settings, log, act) {
   const { openCounts } = await room("./counts.js");
   const { openRedisData } = await room("./data/redis-data.js");
   const counts = await openCounts(settings.store, log, WITHIN_MS);
   const { client, prefix, openDirectory } = counts.redis;
   const data = await openRedisData({ client, prefix, directory: openDirectory(), onError() {} });
-  for (let i = 0; i < offenders.length; i += AT_ONCE)
-    await Promise.all(offenders.slice(i, i + AT_ONCE).map((offender) => data.offenders.add(offender)));
+  await act(data);
   await data.close();
   await counts.close();
 }

@@ -12,7 +12,7 @@ import { forEach } from "./for-each.js";
 import { type OrderOutcome, varnishOrders } from "./varnish-orders.js";
 
 /** What is trusted is asked for again, so many keys at each look, in turn: what Varnish threw away shows. */
-const sampleSize = 200;
+const sampleSize = 50;
 
 /**
  * Varnish, whose cache is the table. It can not list: what this adapter put there itself is trusted as long as the marker stands and nobody else
