@@ -22,8 +22,8 @@ export default defineConfig({
     include: ["packages/*/src/**/*.test.ts", "test/**/*.test.ts"],
     // "none" skips starting servers, for tests that need none.
     globalSetup: process.env.TIDEGATE_TEST_SERVERS === "none" ? [] : ["test/servers/global-setup.ts"],
-    // Most of the time is spent waiting for servers: two at work keep one core busy.
-    maxWorkers: 2,
+    // One file at a time: beside a second one, tests that wait for servers would depend on the machine's speed.
+    maxWorkers: 1,
     testTimeout: 40_000,
     hookTimeout: 60_000,
   },
