@@ -1,26 +1,5 @@
-import { afterEach, describe, expect, it, vi } from "vitest";
-import {
-  type ControlRig,
-  controlRig,
-  digestOf,
-  offenderOf,
-  type RigOptions,
-  wipeTable,
-} from "./control-support.js";
-
-const rigs: ControlRig[] = [];
-afterEach(async () => {
-  await Promise.all(rigs.splice(0).map(({ loop }) => loop.close()));
-});
-
-function open(options: RigOptions = {}): ControlRig {
-  const rig = controlRig(options);
-  rigs.push(rig);
-  return rig;
-}
-
-const soon = (check: () => unknown): Promise<unknown> => vi.waitFor(check, { timeout: 10_000, interval: 5 });
-const keysOf = ({ standing }: ControlRig): string[] => [...standing().keys()].sort();
+import { describe, expect, it, onTestFinished } from "vitest";
+import { controlRig, digestOf, keysOf, offenderOf, open, soon, wipeTable } from "./control-support.js";
 
 describe("a client cleared by hand", () => {
   it("is off the edge when the answer comes, whatever held it, and what was counted of it is forgotten", async () => {
@@ -191,7 +170,7 @@ describe("a process without edges", () => {
     await rig.data.offenders.add(offenderOf("203.0.113.7", { until: rig.clock() + 60_000 }));
     await soon(() => expect(keysOf(rig)).toEqual(["203.0.113.7"]));
     const away = controlRig({ clock: rig.clock, data: rig.data, withoutEdges: true });
-    rigs.push(away);
+    onTestFinished(() => away.loop.close());
     const { desk } = away.loop;
     await soon(async () =>
       expect(await desk.edges()).toMatchObject([

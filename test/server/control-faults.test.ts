@@ -1,33 +1,20 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { LoopData } from "../../packages/tidegate-server/src/control/edge-facts.js";
 import type { Edge } from "../../packages/tidegate-server/src/edge.js";
 import { memoryTable } from "../../packages/tidegate-server/src/edges/memory/memory-edge.js";
 import {
-  type ControlRig,
-  controlRig,
   digestOf,
+  keysOf,
   offenderOf,
-  type RigOptions,
+  open,
   shiftedClock,
+  soon,
+  statusOf,
   testData,
   wipeTable,
 } from "./control-support.js";
 
-const rigs: ControlRig[] = [];
-afterEach(async () => {
-  await Promise.all(rigs.splice(0).map(({ loop }) => loop.close()));
-});
-
-function open(options: RigOptions = {}): ControlRig {
-  const rig = controlRig(options);
-  rigs.push(rig);
-  return rig;
-}
-
-const soon = (check: () => unknown): Promise<unknown> => vi.waitFor(check, { timeout: 15_000, interval: 5 });
-const statusOf = async ({ loop }: ControlRig) => (await loop.desk.edges())[0];
-const keysOf = ({ standing }: ControlRig): string[] => [...standing().keys()].sort();
 const digests = (count: number): string[] => Array.from({ length: count }, (_, i) => digestOf(i)).sort();
 
 async function addMany(data: LoopData, clock: () => number, count: number, from = 0): Promise<void> {

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { Registry } from "prom-client";
+import { onTestFinished, vi } from "vitest";
 import type { LoopData } from "../../packages/tidegate-server/src/control/edge-facts.js";
 import {
   type EdgeLoop,
@@ -214,3 +215,17 @@ export function offenderOf(key: string, facts: Partial<Offender> & { readonly un
     ...facts,
   };
 }
+
+/** `controlRig`, until the test is over. */
+export function open(options: RigOptions = {}): ControlRig {
+  const rig = controlRig(options);
+  onTestFinished(() => rig.loop.close());
+  return rig;
+}
+
+export const soon = (check: () => unknown): Promise<unknown> =>
+  vi.waitFor(check, { timeout: 15_000, interval: 5 });
+
+export const statusOf = async ({ loop }: ControlRig) => (await loop.desk.edges())[0];
+
+export const keysOf = ({ standing }: ControlRig): string[] => [...standing().keys()].sort();
