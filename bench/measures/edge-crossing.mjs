@@ -1,6 +1,5 @@
 import { startChild } from "../lib/child.mjs";
 import { installedEdges } from "../lib/edge-front.mjs";
-import { pinMeasured } from "../lib/pinning.mjs";
 import { startUpstream } from "../lib/wire-load.mjs";
 
 export const id = "edge-crossing";
@@ -16,10 +15,12 @@ export const params = [
 ];
 const WARM_UP = { oneByOne: 100, atOnce: 100 };
 
-/** Each client crosses once, and is another one each time. Each sample begins with nobody held. */
+/**
+ * Each client crosses once, and is another one each time. Each sample begins with nobody held. Measured is all of it: Tidegate, its Redis
+ * and the front have all cores, clients and app all but the first.
+ */
 export async function setup({ make, quick }) {
   const upstream = await startUpstream();
-  pinMeasured(process.pid);
   const { proxiedPort: port, release } = await make({ upstream: upstream.port });
   const ask = startChild("./edge-clients.mjs", "the clients' process");
   let from = 0;

@@ -1,7 +1,6 @@
 import { installedEdges } from "../lib/edge-front.mjs";
 import { edgeKeys, offendersOf } from "../lib/edge-keys.mjs";
 import { waitFor } from "../lib/edge-wait.mjs";
-import { pinMeasured } from "../lib/pinning.mjs";
 
 export const id = "edge-restore";
 export const title = "10,000 entries lost by the edge";
@@ -14,7 +13,6 @@ const ENTRIES = 10_000;
 const NOWHERE = 9;
 
 export async function setup({ make }) {
-  pinMeasured(process.pid);
   const edge = await make({ upstream: NOWHERE });
   const keys = edgeKeys(ENTRIES);
   await waitFor("the edge is read", async () => (await edge.status())?.readAt);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { ownFolder } from "../../lib/edge-front.mjs";
 import { startHaproxy } from "../../lib/haproxy.mjs";
-import { pinMeasured, pinOthers } from "../../lib/pinning.mjs";
+import { pinMeasured } from "../../lib/pinning.mjs";
 import { freePort, startRedis } from "../../lib/redis-server.mjs";
 import { LIMIT } from "../../lib/settings.mjs";
 import { startVarnish } from "../../lib/varnish.mjs";
@@ -46,10 +46,8 @@ policy:
 async function serve(kind, { upstream }) {
   const { loadConfig, openLog, startServer } = await import("tidegate-server");
   const redis = await startRedis();
-  pinOthers(redis.pid);
   const port = await freePort();
   const front = await fronts[kind](port);
-  for (const pid of front.pids) pinOthers(pid);
   const file = join(ownFolder(), "tidegate.yaml");
   writeFileSync(file, configOf({ port, upstream, redis: redis.port, edge: front.settings }));
   const log = openLog({ level: "info" }, { write() {} });

@@ -10,14 +10,14 @@ export interface Rhythm {
   close(): Promise<void>;
 }
 
-/** A round is followed by a rest of so many times its length, so that a flood of wakes leaves time for others. */
-const restPerRound = 3;
-const longestRestMs = 200;
-/** One shorter than this takes little from anybody, and whoever crosses meanwhile need not wait. */
-const lightMs = 10;
+/** When a round wants to be done again, in milliseconds from its end. */
+export interface Pace {
+  readonly nextInMs: number;
+  /** Not before this, however often it is woken, so that a flood of wakes leaves time for others. */
+  readonly restMs: number;
+}
 
-/** `work` answers after how many milliseconds it wants to be done again. */
-export function openRhythm(work: () => Promise<number>): Rhythm {
+export function openRhythm(work: () => Promise<Pace>): Rhythm {
   let isClosed = false;
   let isWoken = false;
   let waiting: (() => void)[] = [];
@@ -28,16 +28,13 @@ export function openRhythm(work: () => Promise<number>): Rhythm {
       isWoken = false;
       const told = waiting;
       waiting = [];
-      const startedAt = performance.now();
-      const nextInMs = await work();
+      const { nextInMs, restMs } = await work();
       for (const tell of told) tell();
-      const endedAt = performance.now();
-      const tookMs = endedAt - startedAt;
-      const restUntil = tookMs < lightMs ? endedAt : endedAt + Math.min(restPerRound * tookMs, longestRestMs);
+      const restUntil = performance.now() + restMs;
       if (!isWoken && !isClosed) await pause(nextInMs, () => true);
-      const restMs = restUntil - performance.now();
-      if (isWoken && !isClosed && waiting.length === 0 && restMs > 0)
-        await pause(restMs, () => waiting.length > 0 || isClosed);
+      const leftMs = restUntil - performance.now();
+      if (isWoken && !isClosed && waiting.length === 0 && leftMs > 0)
+        await pause(leftMs, () => waiting.length > 0 || isClosed);
     }
     for (const tell of waiting) tell();
   }

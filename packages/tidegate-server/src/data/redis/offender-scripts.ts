@@ -34,31 +34,39 @@ end
 `;
 
 /**
- * Adds one offender, or more about one. KEYS as above. ARGV: time, id, until, crossedAt, score, leaked, facts (JSON), most.
- * A record is \`until crossedAt score leaked toldUntil toldScore\`, a line break, and the facts. Ended ones are dropped, at most 200
- * each time; beyond \`most\` the mildest, of equals whoever is released soonest. Replies 1 when the edges have to know. Its twin is
- * mergeOffender.
+ * Adds offenders, or more about those known. KEYS as above. ARGV: time, most, and of each: id, until, crossedAt, score, leaked, facts
+ * (JSON). A record is `until crossedAt score leaked toldUntil toldScore`, a line break, and the facts. Ended ones are dropped, at most
+ * 200 each time; beyond `most` the mildest, of equals whoever is released soonest. Replies of each 1 when the edges have to know, else
+ * 0. Its twin is mergeOffender.
  */
 export const addScript = scriptOf(`${opening}
-local id, facts, most = ARGV[2], ARGV[7], tonumber(ARGV[8])
-local ending, crossed, score, leaked = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
-local toldUntil, toldScore, isNews = ending, score, true
-local known = redis.call('HGET', held, id)
-if known then
-  local u, c, _, l, tu, ts = string.match(known, '^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+)\\n')
-  u, c, l, tu, ts = tonumber(u or ''), tonumber(c or ''), tonumber(l or ''), tonumber(tu or ''), tonumber(ts or '')
-  if u and c and l and tu and ts and u > now then
-    ending, crossed, leaked = math.max(u, ending), math.min(c, crossed), math.max(l, leaked)
-    isNews = ending - tu > math.min(1000, 0.05 * (tu - now)) or score > 2 * ts
-    if isNews then toldUntil, toldScore = ending, score else toldUntil, toldScore = tu, ts end
+local most = tonumber(ARGV[2])
+local function add(id, ending, crossed, score, leaked, facts)
+  local toldUntil, toldScore, isNews = ending, score, true
+  local known = redis.call('HGET', held, id)
+  if known then
+    local u, c, _, l, tu, ts = string.match(known, '^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+)\\n')
+    u, c, l, tu, ts = tonumber(u or ''), tonumber(c or ''), tonumber(l or ''), tonumber(tu or ''), tonumber(ts or '')
+    if u and c and l and tu and ts and u > now then
+      ending, crossed, leaked = math.max(u, ending), math.min(c, crossed), math.max(l, leaked)
+      isNews = ending - tu > math.min(1000, 0.05 * (tu - now)) or score > 2 * ts
+      if isNews then toldUntil, toldScore = ending, score else toldUntil, toldScore = tu, ts end
+    end
+    forgetEnd(id)
   end
+  local numbers = string.format('%.17g %.17g %.17g %.17g %.17g %.17g', ending, crossed, score, leaked, toldUntil, toldScore)
+  redis.call('HSET', held, id, numbers .. '\\n' .. facts)
+  redis.call('ZADD', ranks, string.format('%.17g', score), rankOf(id, ending))
+  redis.call('ZADD', ends, string.format('%.17g', ending), id)
+  changed(id)
+  return isNews and 1 or 0
 end
-local numbers = string.format('%.17g %.17g %.17g %.17g %.17g %.17g', ending, crossed, score, leaked, toldUntil, toldScore)
-forgetEnd(id)
-redis.call('HSET', held, id, numbers .. '\\n' .. facts)
-redis.call('ZADD', ranks, string.format('%.17g', score), rankOf(id, ending))
-redis.call('ZADD', ends, string.format('%.17g', ending), id)
-changed(id)
+local news, isAny = {}, false
+for i = 3, #ARGV, 6 do
+  local isNews = add(ARGV[i], tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2]), tonumber(ARGV[i + 3]), tonumber(ARGV[i + 4]), ARGV[i + 5])
+  news[#news + 1] = isNews
+  isAny = isAny or isNews == 1
+end
 local ended = redis.call('ZRANGEBYSCORE', ends, '-inf', string.format('%.17g', now), 'LIMIT', 0, 200)
 if #ended > 0 then
   for _, each in ipairs(ended) do forgetEnd(each) end
@@ -80,8 +88,8 @@ if old > 0 then
   redis.call('HSET', held, '#floor', last[2])
   redis.call('ZREMRANGEBYRANK', changes, 0, old - 1)
 end
-if isNews then tell() return 1 end
-return 0
+if isAny then tell() end
+return news
 `);
 
 /** Drops offenders. KEYS as above. ARGV: time, ids. Replies the record of each, or nil. */

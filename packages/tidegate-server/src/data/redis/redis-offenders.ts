@@ -1,4 +1,4 @@
-import type { Offenders } from "../../offenders.js";
+import type { Offender, Offenders } from "../../offenders.js";
 import { soundOffender } from "../offender-merge.js";
 import type { Run, Send } from "./commands.js";
 import type { ControlEvents } from "./control-events.js";
@@ -7,6 +7,7 @@ import { offenderMirror } from "./offender-mirror.js";
 import { factsText, laterBy, offenderId, readOffender } from "./offender-record.js";
 import { addScript, completeScript, removeScript } from "./offender-scripts.js";
 import type { RedisClock } from "./redis-clock.js";
+import { together } from "./together.js";
 
 export interface RedisOffendersOptions {
   readonly send: Send;
@@ -19,6 +20,7 @@ export interface RedisOffendersOptions {
   readonly most?: number;
 }
 
+const mostAddedAtOnce = 200;
 const mostRemovedAtOnce = 1_000;
 
 /** Who is held, for all processes on this Redis. What it holds is bounded, and lost together or not at all. */
@@ -26,16 +28,26 @@ export function redisOffenders(options: RedisOffendersOptions): Offenders {
   const { send, run, keys, events, now, clock, onError, most = 100_000 } = options;
   const mirror = offenderMirror({ run, keys, now, clock, onError });
   const places = [keys.held, keys.ends, keys.changes, keys.ranks, keys.events];
+
+  /** Answers of each whether it is news. */
+  async function addAll(told: readonly Offender[]): Promise<boolean[]> {
+    const ahead = await clock.ahead();
+    const args = told.flatMap((offender) => {
+      const { until, crossedAt, score, leaked } = laterBy(-ahead, offender);
+      const numbers = [until, crossedAt, score, leaked].map(String);
+      return [offenderId(offender), ...numbers, factsText(offender)];
+    });
+    const replies = (await run(addScript, places, [clock.told(), String(most), ...args])) as unknown[];
+    const news = replies.map((reply) => Number(reply) === 1);
+    if (news.includes(true)) events.tell("offenders");
+    return news;
+  }
+
+  const add = together({ act: addAll, most: mostAddedAtOnce });
   return {
     async add(told) {
       const offender = soundOffender(told);
-      if (offender.until <= now()) return false;
-      const { until, crossedAt, score, leaked } = laterBy(-(await clock.ahead()), offender);
-      const numbers = [until, crossedAt, score, leaked].map(String);
-      const args = [clock.told(), offenderId(offender), ...numbers, factsText(offender), String(most)];
-      const isNews = Number(await run(addScript, places, args)) === 1;
-      if (isNews) events.tell("offenders");
-      return isNews;
+      return offender.until > now() && add(offender);
     },
     now: () => mirror.look(),
     async remove(wanted) {

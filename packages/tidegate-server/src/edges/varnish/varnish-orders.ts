@@ -1,7 +1,7 @@
-import { Agent, type IncomingMessage, request } from "node:http";
 import { EdgeError } from "../../edge.js";
 import { printableStart } from "../../printable.js";
 import type { Secret } from "../../secret.js";
+import { AlienAnswer, type Answer, LineClosed, type OrderLine, openOrderLine } from "./order-line.js";
 
 export interface VarnishOrdersOptions {
   /** The edge, for messages. */
@@ -16,7 +16,10 @@ export type OrderOutcome = "done" | "kept" | "unknown";
 /** `marker` is gone when the table is, `writer` says who wrote last. */
 export type BesideName = "marker" | "writer" | "mode";
 
-/** What the listener for orders is told, one key at a time. Throws when it does not answer, or not as our VCL does. */
+/**
+ * What the listener for orders is told, one key at a time. Throws when it does not answer, or not as our VCL does. Once the signal is
+ * aborted nothing more is sent; what was sent is still waited for.
+ */
 export interface VarnishOrders {
   /** Undefined: nothing stands there. */
   get(key: string, signal: AbortSignal): Promise<string | undefined>;
@@ -30,55 +33,50 @@ export interface VarnishOrders {
   close(): void;
 }
 
-/** Orders under way at once. More make nothing faster: Varnish answers within 0.1 ms. */
-export const ordersAtOnce = 8;
-const patienceMs = 5_000;
+/** Orders go one behind the other on a few connections, so that hundreds cost Varnish and us few wakes. */
+const lines = 4;
+const ordersPerLine = 16;
+/** Orders under way at once. */
+export const ordersAtOnce = lines * ordersPerLine;
+const patienceMs = 3_000;
 const outcomes: Readonly<Record<number, OrderOutcome>> = { 200: "done", 409: "kept", 400: "unknown" };
 
 export function varnishOrders({ name, url, token }: VarnishOrdersOptions): VarnishOrders {
-  const { hostname, port } = new URL(url);
+  const { hostname, host: authority, port } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, "");
-  const agent = new Agent({ keepAlive: true, maxSockets: ordersAtOnce });
-  const headers = {
-    "Tidegate-Only": "timed",
-    ...(token && { Authorization: `Bearer ${token.reveal()}` }),
-  };
+  const authorization = token === undefined ? "" : `Authorization: Bearer ${token.reveal()}\r\n`;
+  const head = `HTTP/1.1\r\nHost: ${authority}\r\nTidegate-Only: timed\r\n${authorization}\r\n`;
+  let open: OrderLine[] = [];
   let takes: string | undefined;
 
-  function order(method: string, path: string, signal: AbortSignal): Promise<IncomingMessage> {
-    return new Promise((resolve, reject) => {
-      signal.throwIfAborted();
-      const fail = (error: NodeJS.ErrnoException) => {
-        if (signal.aborted) return reject(signal.reason);
-        // Varnish closes what was idle for some seconds, maybe just now. An order may be given twice.
-        const wasClosed = error.code === "ECONNRESET" || error.code === "EPIPE";
-        if (asked.reusedSocket && wasClosed) return order(method, path, signal).then(resolve, reject);
-        reject(unreached(name, `${method} ${path} was not answered: ${printableStart(error.message, 200)}.`));
-      };
-      const asked = request({
-        host,
-        port: port || 80,
-        method,
-        path: `/tidegate/${path}`,
-        headers,
-        agent,
-        signal,
-        timeout: patienceMs,
-      });
-      asked.once("timeout", () => asked.destroy(new Error(`silent for ${patienceMs} ms`)));
-      asked.once("error", fail);
-      asked.once("response", (answer) => {
-        answer.once("error", fail);
-        answer.once("end", () => resolve(answer));
-        answer.resume();
-      });
-      asked.end();
-    });
+  /** The first one with room, so that one order after the other needs one connection. */
+  function line(): OrderLine {
+    open = open.filter(({ isOpen }) => isOpen);
+    const free = open.find(({ underWay }) => underWay < ordersPerLine);
+    if (free !== undefined) return free;
+    if (open.length >= lines) return open.reduce((a, b) => (b.underWay < a.underWay ? b : a));
+    const another = openOrderLine({ host, port: Number(port || 80), patienceMs });
+    open.push(another);
+    return another;
   }
 
-  async function told(method: string, path: string, signal: AbortSignal): Promise<IncomingMessage> {
+  async function order(method: string, path: string, signal: AbortSignal, mayRetry = true): Promise<Answer> {
+    signal.throwIfAborted();
+    try {
+      return await line().send(`${method} /tidegate/${path} ${head}`);
+    } catch (error) {
+      signal.throwIfAborted();
+      // Varnish closes what was idle for some seconds, maybe just now. An order may be given twice.
+      if (mayRetry && error instanceof LineClosed) return order(method, path, signal, false);
+      if (error instanceof AlienAnswer) throw notOurs(name);
+      const why = error instanceof Error ? error.message : String(error);
+      throw unreached(name, `${method} ${path} was not answered: ${printableStart(why, 200)}.`);
+    }
+  }
+
+  async function told(method: string, path: string, signal: AbortSignal): Promise<Answer> {
     const answer = await order(method, path, signal);
-    const { statusCode: status = 0 } = answer;
+    const { status } = answer;
     if (status === 401 || status === 403) throw denied(name, status);
     if (status !== 404 && outcomes[status] === undefined)
       throw unreached(name, `${method} ${path} was answered ${status}.`);
@@ -86,19 +84,19 @@ export function varnishOrders({ name, url, token }: VarnishOrdersOptions): Varni
   }
 
   async function change(method: string, path: string, signal: AbortSignal): Promise<OrderOutcome> {
-    const { statusCode = 0 } = await told(method, path, signal);
-    const outcome = outcomes[statusCode];
+    const { status } = await told(method, path, signal);
+    const outcome = outcomes[status];
     if (outcome === undefined) throw notOurs(name);
     return outcome;
   }
 
   return {
     async get(key, signal) {
-      const { headers: said, statusCode } = await told("GET", key, signal);
-      const { "tidegate-takes": known, "tidegate-value": value } = said;
-      if (typeof known !== "string") throw notOurs(name);
+      const answer = await told("GET", key, signal);
+      const known = answer.header("tidegate-takes");
+      if (known === undefined) throw notOurs(name);
       takes = known;
-      return statusCode === 200 && typeof value === "string" ? value : undefined;
+      return answer.status === 200 ? answer.header("tidegate-value") : undefined;
     },
     put: (key, until, signal) => change("PUT", `${key}?until=${until}`, signal),
     set: (name, value, signal) => change("PUT", `${name}?value=${value}`, signal),
@@ -106,7 +104,9 @@ export function varnishOrders({ name, url, token }: VarnishOrdersOptions): Varni
     get takes() {
       return takes;
     },
-    close: () => agent.destroy(),
+    close() {
+      for (const each of open) each.close();
+    },
   };
 }
 
