@@ -182,6 +182,8 @@ const UNITS = {
   megabytes: "MB",
   uncollectedMegabytes: "MB",
   leaked: "each",
+  longestMs: "ms",
+  busyShare: "of a core",
   detectMs: "ms",
   restoreMs: "ms",
 };
@@ -200,6 +202,8 @@ const HEADINGS = {
   megabytes: "size",
   uncollectedMegabytes: "before GC",
   leaked: "leaked",
+  longestMs: "longest task",
+  busyShare: "busy",
   detectMs: "until detected",
   restoreMs: "then restored",
 };

@@ -15,7 +15,7 @@ export async function startUpstream() {
   return { port, connections: () => ask({ do: "connections" }) };
 }
 
-/** `flood(request, ms)`, `pace(request, ms, rate)`, `crowd(options)`: see wire-loader.mjs. */
+/** `flood(request, ms)`, `pace(request, ms, rate)`, `crowd(options)`, `stream(options)`: see wire-loader.mjs. */
 export async function startLoad(port) {
   const ask = startChild("./wire-loader.mjs", "the load's process");
   await ask({ do: "open", port, sockets: SOCKETS });
@@ -23,6 +23,7 @@ export async function startLoad(port) {
     flood: (request, ms) => ask({ do: "flood", request, ms }),
     pace: (request, ms, rate) => ask({ do: "pace", request, ms, rate }),
     crowd: (options) => ask({ do: "crowd", ...options }),
+    stream: (options) => ask({ do: "stream", ...options }),
   };
 }
 

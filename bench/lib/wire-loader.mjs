@@ -175,6 +175,29 @@ function crowd({ from, to, step = 1, status: expected }) {
   });
 }
 
+/** So many a second from clients in [from, to) in turn, allowed or refused. */
+function stream({ from, to, rate, ms }) {
+  return new Promise((resolve) => {
+    const total = Math.floor((ms * rate) / 1000);
+    const idle = [...lanes];
+    const started = performance.now();
+    let asked = 0;
+    let answered = 0;
+    onAnswer = (lane, _at, status) => {
+      if (status !== 200 && status !== 429) fail(`status ${status}`);
+      idle.push(lane);
+      if (++answered < total) return;
+      clearInterval(timer);
+      resolve();
+    };
+    const timer = setInterval(() => {
+      const due = Math.min(total, ((performance.now() - started) * rate) / 1000);
+      for (; asked < due && idle.length > 0; asked++)
+        idle.pop().ask(Buffer.from(getFrom(from + (asked % (to - from))), "latin1"), 0);
+    }, 1);
+  });
+}
+
 const onLanes = (act) => async (message) => {
   await openLanes();
   return act(message);
@@ -188,4 +211,5 @@ answerParent({
   flood: onLanes(flood),
   pace: onLanes(pace),
   crowd: onLanes(crowd),
+  stream: onLanes(stream),
 });

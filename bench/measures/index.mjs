@@ -23,6 +23,8 @@ const NAMES = [
   "edge-crossing",
   "edge-restore",
   "edge-rate",
+  "dashboard-cost",
+  "dashboard-tasks",
 ];
 
 export const measures = await Promise.all(NAMES.map((name) => import(`./${name}.mjs`)));

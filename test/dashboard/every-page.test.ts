@@ -14,6 +14,7 @@ beforeAll(async () => {
   await rig.ask("PUT", "/v1/lists/blocklist/2001:db8:ffff:eeee:dddd:cccc:bbbb:aaaa", {
     why: "x".repeat(900),
   });
+  await rig.ask("POST", "/v1/tokens", { name: "somebody with a name of forty characters", role: "admin" });
   await rig.ask("PUT", "/v1/customers/acme/tier", { tier: "pro" });
   await rig.ask("PUT", "/v1/customers/acme/limits", { limits: { "60": 100 } });
 });
@@ -26,10 +27,14 @@ const places: readonly (readonly [place: string, heading: string, complete: stri
   ["#/overview", "Overview", "203.0.113.50"],
   ["#/lists/blocklist", "Lists", "2001:db8:ffff:eeee:dddd:cccc:bbbb:aaaa"],
   ["#/clients?find=203.0.113.50", "Clients", "Refused."],
+  ["#/clients?find=203.0.113.0%2F24", "Clients", "203.0.113.50"],
+  [`#/clients?find=${"0".repeat(64)}`, "Clients", "Nobody is held under it."],
+  ["#/lists/blocklist?address=203.0.113.0%2F24", "Lists", "1 client seen lately would be refused."],
   ["#/customers?id=acme", "Customers", "Allowed."],
   ["#/edges", "Edges", "Time to enforce"],
   ["#/policy", "Policy", "Versions, newest first"],
   ["#/audit", "Audit", "customer.limits"],
+  ["#/tokens", "Tokens", "somebody with a name of forty characters"],
 ];
 
 async function opened(place: readonly string[], options: Parameters<Rig["open"]>[1]): Promise<Page> {
@@ -60,12 +65,20 @@ function tooWide(page: Page): Promise<number> {
   return page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
 }
 
+/** To be looked at by people, whatever the tests say. */
+async function keepPicture(page: Page, place: readonly string[], how: string): Promise<void> {
+  const path = `test-artefacts/dashboard/${place[1]?.toLowerCase()}-${how}.png`;
+  await page.screenshot({ path, fullPage: true });
+}
+
 describe.each(places)("%s", (...place) => {
   it("is free of faults axe can find, wide and light, narrow and dark, and never wider than the window", async () => {
     const wide = await opened(place, { width: 1440 });
+    await keepPicture(wide, place, "wide-light");
     expect(await faults(wide)).toEqual([]);
     expect(await tooWide(wide)).toBe(0);
     const narrow = await opened(place, { width: 360, isDark: true });
+    await keepPicture(narrow, place, "narrow-dark");
     expect(await tooWide(narrow)).toBe(0);
     expect(await faults(narrow)).toEqual([]);
   });

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { After } from "../server/running.js";
-import { flood, type Rig, startRig } from "./rig.js";
+import { flood, type Rig, startRig, token } from "./rig.js";
 
 const src = fileURLToPath(new URL("../../packages/dashboard/src", import.meta.url));
 
@@ -49,6 +49,15 @@ beforeAll(async () => {
     why: attacks("policy why")[0],
   });
   await flood(rig, "203.0.113.67", { "x-customer": "anybody" });
+  await rig.ask("PUT", `/v1/policy/rules/${encodeURIComponent(attacks("rule")[0] as string)}/mode`, {
+    mode: "shadow",
+    why: attacks("rule why")[0],
+  });
+  await fetch(`${rig.admin}/v1/tokens`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "tidegate-who": "<img src=x onerror=window.ran='made by'>" },
+    body: JSON.stringify({ name: "somebody", role: "viewer" }),
+  });
 });
 afterAll(async () => {
   for (const close of closing) await close();
@@ -73,6 +82,12 @@ describe("what others wrote is text, and runs nowhere", () => {
     [`#/customers?id=${hostileCustomer}`, "window.ran='customer'"],
     [`#/clients?find=${encodeURIComponent(`customer:${attacks("search")[0]}`)}`, "window.ran='search'"],
     ["#/clients?find=203.0.113.1", "window.ran='rule'"],
+    ["#/clients?find=203.0.113.0%2F24", "window.ran='userAgent'"],
+    ["#/lists/blocklist?address=203.0.113.0%2F24", "window.ran='userAgent'"],
+    ["#/lists/blocklist?address=198.51.100.0", "window.ran='why'"],
+    [`#/lists/blocklist?address=${encodeURIComponent("<img/src=x/onerror=window.ran='typed'>")}`, "'typed'"],
+    [`#/clients?find=${encodeURIComponent(`<img/src=x/onerror=window.ran='block'>.0/24`)}`, "'block'"],
+    ["#/tokens", "window.ran='made by'"],
   ])("%s", async (place, shown) => {
     const page = await rig.open(place);
     await page.getByText(shown).first().waitFor();
@@ -83,6 +98,19 @@ describe("what others wrote is text, and runs nowhere", () => {
     const page = await rig.open(`#/clients?find=${encodeURIComponent(decision)}`);
     await page.getByRole("heading", { name: "The refused request" }).waitFor();
     for (const field of ["path", "agent"]) await page.getByText(`window.ran='${field}'`).first().waitFor();
+    await expectTextOnly(page);
+  });
+
+  it("of what somebody else changed meanwhile: who, why, before and after", async () => {
+    const page = await rig.open("#/policy");
+    const rules = page.getByRole("region", { name: "Rules" });
+    await rules.getByText("window.ran='rule'").first().waitFor();
+    const row = rules.getByRole("row").filter({ hasText: "window.ran='rule'" });
+    await row.getByRole("button", { name: "Switch off" }).click();
+    await page.route("**/v1/policy/rules", (route) => route.abort());
+    await rig.ask("PUT", "/v1/policy/rules/req%2Fip/mode", { mode: "off", why: attacks("late")[0] });
+    await row.getByRole("button", { name: "Yes, switch off" }).click();
+    await page.getByRole("alert").getByText("window.ran='late'").waitFor();
     await expectTextOnly(page);
   });
 

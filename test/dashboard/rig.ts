@@ -51,7 +51,7 @@ vi.setConfig({ testTimeout: 90_000, hookTimeout: 60_000 });
 let browser: Promise<Browser> | undefined;
 afterAll(async () => (await browser)?.close());
 
-function theBrowser(): Promise<Browser> {
+export function theBrowser(): Promise<Browser> {
   // Debian's. Root has no sandbox.
   browser ??= chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
   return browser;
@@ -159,6 +159,20 @@ ${(options.policy ?? policy).replace(/^(?=.)/gm, "  ")}`,
       return page;
     },
   };
+}
+
+/** A window on a server that has no token yet: whoever is on its machine may ask for a one-time code. */
+export async function openWindow(admin: string, place: string): Promise<Page> {
+  const response = await fetch(`${admin}/v1/login-codes`, { method: "POST", body: "{}" });
+  const { code } = (await response.json()) as { code: string };
+  const context = await (await theBrowser()).newContext({ viewport: { width: 1440, height: 900 } });
+  onTestFinished(() => context.close());
+  context.setDefaultTimeout(30_000);
+  const page = await context.newPage();
+  await page.goto(`${admin}/#login=${code}`);
+  await page.getByRole("button", { name: "Sign out" }).waitFor();
+  await page.evaluate(`location.hash = ${JSON.stringify(place)}`);
+  return page;
 }
 
 /** From this address until it is held; answers the last refusal. */
