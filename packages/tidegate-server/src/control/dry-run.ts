@@ -3,9 +3,8 @@ import type { SyncReport } from "../control-desk.js";
 import { type Edge, problemWords } from "../edge.js";
 import { bounded } from "./bounded.js";
 import { keysAskedFor, type LoopData, readEdgeFacts } from "./edge-facts.js";
-import { planFor } from "./plan.js";
 import { readReport } from "./status-reporter.js";
-import { keyTest, wantedAt } from "./wanted.js";
+import { wishFor } from "./wish.js";
 
 export interface DryRunOptions {
   readonly name: string;
@@ -34,33 +33,16 @@ export async function dryRun(options: DryRunOptions): Promise<SyncReport> {
 
 async function planAt(edge: Edge, options: DryRunOptions): Promise<Pick<SyncReport, "put" | "remove">> {
   const { name, data, isSpared, everyMs, readMs, clock } = options;
-  const { abilities } = edge;
   const read = (asked: Iterable<string>): ReturnType<Edge["current"]> =>
     bounded(readMs, `${name}: reading`, (signal) => edge.current([...asked], signal));
   const now = clock();
   const [facts, reports] = await Promise.all([readEdgeFacts(data, name, now), data.edgeBook.reports()]);
-  const { offenders, cleared, isCleared } = facts;
   // What an edge takes it may only know once it was reached.
-  if (!abilities.isListable) await read([]);
-  const knows = keyTest(abilities);
-  const { entries: current, foreign } = await read(keysAskedFor(facts, [], knows));
+  if (!edge.abilities.isListable) await read([]);
+  const wish = wishFor({ edge, isSpared, everyMs });
+  const { entries, foreign } = await read(keysAskedFor(facts, [], wish.knows));
   const quarantined = new Set(readReport(reports.get(name))?.quarantined.map(({ key }) => key));
-  const { maxEntries, delayMs } = abilities;
-  const { entries: wanted } = wantedAt({
-    edge: name,
-    knows,
-    maxEntries,
-    foreign,
-    offenders,
-    cleared,
-    isCleared,
-    quarantined,
-    isSpared,
-    now,
-  });
-  const { put, remove } = planFor({ wanted, current, cleared, now, soonMs: 2 * everyMs + delayMs });
-  return {
-    put: put.map(({ key, until, rule }) => ({ key, until, rule })),
-    remove: remove.filter((key) => !quarantined.has(key)),
-  };
+  const at = { foreign, quarantined, now };
+  const { put, remove } = wish.plan(wish.wanted(facts, at), entries, facts, at);
+  return { put: put.map(({ key, until, rule }) => ({ key, until, rule })), remove };
 }

@@ -16,11 +16,12 @@ import { keeperStatus } from "./keeper-status.js";
 import type { KeeperTerms } from "./keeper-terms.js";
 import { kindsTaken } from "./key-kinds.js";
 import { openOverflow } from "./overflow.js";
-import { type Plan, type PlannedEntry, planFor } from "./plan.js";
+import type { Plan, PlannedEntry } from "./plan.js";
 import { openQuarantine } from "./quarantine.js";
 import { openRhythm } from "./rhythm.js";
 import { openStatusReporter } from "./status-reporter.js";
-import { keyTest, type Wanted, wantedAt } from "./wanted.js";
+import type { Wanted } from "./wanted.js";
+import { type WishedAt, wishFor } from "./wish.js";
 
 /** Keeps one edge right, as long as no other process does. */
 export interface EdgeKeeper {
@@ -67,7 +68,8 @@ export function openEdgeKeeper(options: EdgeKeeperOptions): EdgeKeeper {
   const { leaseMs, renewMs, retryMs } = terms;
   const { offenders, leases } = data;
   const lease = openEdgeLease({ leases, name: leaseOf(name), holder, leaseMs, renewMs, retryMs });
-  const knows = keyTest(abilities);
+  const wish = wishFor({ edge, isSpared, everyMs: settings.everyMs });
+  const { knows } = wish;
   const view = openEdgeView(abilities);
   const { guard } = settings;
   const book = data.edgeBook;
@@ -180,8 +182,9 @@ export function openEdgeKeeper(options: EdgeKeeperOptions): EdgeKeeper {
     else view.suspect([...cleared].filter((key) => !clearedBefore.has(key) && knows(key)));
     clearedBefore = cleared;
     const now = clock();
-    wanted = wantedFor(facts, view.foreign, now);
-    const all = planOf(wanted, view.entries, facts, now);
+    const at = wishedAt(view.foreign, now);
+    wanted = wish.wanted(facts, at);
+    const all = wish.plan(wanted, view.entries, facts, at);
     const allowed = await caution.restrict(all, { wanted, current: view.entries, cleared, set, now });
     const { plan } = allowed;
     withheld = allowed.withheld;
@@ -208,33 +211,8 @@ export function openEdgeKeeper(options: EdgeKeeperOptions): EdgeKeeper {
     return bounded(terms.readMs, `${name}: reading`, (signal) => edge.current(asked, signal));
   }
 
-  function wantedFor({ offenders, cleared, isCleared }: EdgeFacts, foreign: number, now: number): Wanted {
-    const quarantined = quarantine.keys(now);
-    const { maxEntries } = abilities;
-    return wantedAt({
-      edge: name,
-      knows,
-      maxEntries,
-      foreign,
-      offenders,
-      cleared,
-      isCleared,
-      quarantined,
-      isSpared,
-      now,
-    });
-  }
-
-  function planOf(
-    { entries }: Wanted,
-    current: ReadonlyMap<string, number>,
-    { cleared }: EdgeFacts,
-    now: number,
-  ): Plan {
-    const soonMs = 2 * settings.everyMs + abilities.delayMs;
-    const { put, remove } = planFor({ wanted: entries, current, cleared, now, soonMs });
-    const quarantined = quarantine.keys(now);
-    return { put, remove: remove.filter((key) => !quarantined.has(key)) };
+  function wishedAt(foreign: number, now: number): WishedAt {
+    return { foreign, quarantined: quarantine.keys(now), now };
   }
 
   async function applyMode(): Promise<{ readonly error: unknown } | undefined> {
@@ -339,7 +317,8 @@ export function openEdgeKeeper(options: EdgeKeeperOptions): EdgeKeeper {
         const facts = await readEdgeFacts(data, name, now);
         const asked = keysAskedFor(facts, view.entries.keys(), knows);
         const { entries, foreign } = await readEdge([...asked]);
-        return reportOf(name, planOf(wantedFor(facts, foreign, now), entries, facts, now), true);
+        const at = wishedAt(foreign, now);
+        return reportOf(name, wish.plan(wish.wanted(facts, at), entries, facts, at), true);
       } catch (error) {
         return { ...reportOf(name, { put: [], remove: [] }, true), problem: problemWords(error, name) };
       }
