@@ -7,7 +7,7 @@ import { guardStore, isPromise } from "./guard.js";
 import { parseStore } from "./limiter.js";
 import { busiest } from "./policy/busiest.js";
 import { clearing } from "./policy/clearing.js";
-import { clientTeller } from "./policy/client.js";
+import { type Client, clientTeller } from "./policy/client.js";
 import { type Delay, delayBeforeAsking, delayBeforePassing } from "./policy/delay.js";
 import { Events, warner } from "./policy/events.js";
 import { explanationOf } from "./policy/explanation.js";
@@ -37,17 +37,26 @@ import {
 } from "./policy/request.js";
 import type { Rule } from "./policy/rules.js";
 import { Tally } from "./policy/tally.js";
-import { WaitingRoom } from "./policy/waiting-room.js";
+import { WaitingRoom, type WaitsFor } from "./policy/waiting-room.js";
 import type { Answer, Store } from "./store.js";
 import type { Outcome, Subject } from "./subject.js";
 
 /** Where a gate gets what it was not given. */
 export interface GateDefaults {
   readonly openStore: () => Store;
+  /** Tells clients by their addresses, where somebody beside the gate asks the same. */
+  readonly tell?: (ip: string) => Client;
+  /** Where delayed requests wait, when time is not the machine's. */
+  readonly room?: WaitsFor;
+  /** False where nobody will ask who was busiest, nor for metrics. */
+  readonly isWatched?: boolean;
+  /** True where fingerprints need be known to this process only. */
+  readonly hasShortFingerprints?: boolean;
 }
 
 /** Rules, lists, tiers and a store, put together. */
-export function assembleGate(options: GateOptions, { openStore }: GateDefaults): Gate {
+export function assembleGate(options: GateOptions, defaults: GateDefaults): Gate {
+  const { openStore, isWatched = true, hasShortFingerprints = false } = defaults;
   validateGateOptions(options);
   const ownStore = options.store === undefined ? openStore() : undefined;
   const counts = parseStore(options.store, "createGate.store") ?? (ownStore as Store);
@@ -58,7 +67,7 @@ export function assembleGate(options: GateOptions, { openStore }: GateDefaults):
   let isDegraded = false;
   const store = guardStore(counts, failureOptions(), openStore, (rule) => ruleNamed(rule)?.onStoreFailure);
   const terms = {
-    fingerprint: settings.identity.fingerprint,
+    keyForm: { fingerprint: settings.identity.fingerprint, isShort: hasShortFingerprints },
     canFinish: settings.canFinish,
     warn,
     accept: (limit: Check["limit"]) => store.accept?.(limit),
@@ -70,14 +79,14 @@ export function assembleGate(options: GateOptions, { openStore }: GateDefaults):
     warn,
     ...(options.deadlineMs !== undefined && { deadlineMs: options.deadlineMs }),
   });
-  const tell = clientTeller(settings.identity);
+  const tell = defaults.tell ?? clientTeller(settings.identity);
   const newcomers =
     settings.newKeysPerSecond === undefined
       ? undefined
       : newcomerCap({ perSecond: settings.newKeysPerSecond });
   const busy = busiest();
   const tally = new Tally();
-  const room = new WaitingRoom(settings.maxDelayed);
+  const room = defaults.room ?? new WaitingRoom(settings.maxDelayed);
   const idPrefix = randomText();
   let decided = 0;
 
@@ -279,8 +288,10 @@ export function assembleGate(options: GateOptions, { openStore }: GateDefaults):
   }
 
   function announce(request: ReceivedRequest, decision: Draft): Decision {
-    tally.count(decision);
-    busy.count(request.client.ip, !decision.allowed, request.at);
+    if (isWatched) {
+      tally.count(decision);
+      busy.count(request.client.ip, !decision.allowed, request.at);
+    }
     const { subject } = request;
     if (events.has("decision")) events.emit("decision", { subject, decision });
     if (!decision.allowed && events.has("refused")) events.emit("refused", { subject, decision });

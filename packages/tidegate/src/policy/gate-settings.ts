@@ -67,7 +67,7 @@ export function parseSettings(options: GateOptions, store: Store): GateSettings 
   };
 }
 
-function parseIdentity(options: IdentityOptions = {}): Required<IdentityOptions> {
+export function parseIdentity(options: IdentityOptions = {}): Required<IdentityOptions> {
   rejectUnknownOptions(options, ["ipv6Prefix", "networkPrefixes", "fingerprint"], "identity");
   const { ipv6Prefix = 64, networkPrefixes = [24, 48], fingerprint = "sha256" } = options;
   if (!Array.isArray(networkPrefixes) || networkPrefixes.length !== 2) {

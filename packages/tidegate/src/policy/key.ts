@@ -1,7 +1,9 @@
 import { ConfigError, shown } from "../errors.js";
 import type { Subject } from "../subject.js";
 import { sha256Hex } from "./identity/digest.js";
-import { broadFingerprint, standardFingerprint } from "./identity/fingerprint.js";
+import { broadFingerprint, type FingerprintForm, standardFingerprint } from "./identity/fingerprint.js";
+import { shortBroad, shortStandard } from "./identity/short-fingerprint.js";
+import { toolOf } from "./identity/tools.js";
 import { MissingFact, type Request } from "./request.js";
 import type { Fact } from "./rule-options.js";
 
@@ -17,9 +19,14 @@ export function isForgeable(by: Fact | readonly Fact[]): boolean {
 /** The string a request is counted under; undefined when the rule does not apply to it. */
 export type KeyMaker = (request: Request) => string | undefined;
 
-type Form = "sha256" | "seed";
+/** How fingerprints are written as keys. */
+export interface KeyForm {
+  readonly fingerprint: FingerprintForm;
+  /** Only this process has to know them again: see identity/short-fingerprint.ts. */
+  readonly isShort: boolean;
+}
 
-export function compileKey(by: Fact | readonly Fact[], form: Form, path: string): KeyMaker {
+export function compileKey(by: Fact | readonly Fact[], form: KeyForm, path: string): KeyMaker {
   if (!Array.isArray(by)) return compileFact(by as Fact, form, path);
   if (by.length === 0 || by.length > 8) throw notAKey(by, path);
   const parts = by.map((fact, i) => compileFact(fact, form, `${path}[${i}]`));
@@ -41,7 +48,7 @@ function combine(parts: readonly KeyMaker[], request: Request): string | undefin
   return isKnown ? key : undefined;
 }
 
-function compileFact(fact: Fact, form: Form, path: string): KeyMaker {
+function compileFact(fact: Fact, form: KeyForm, path: string): KeyMaker {
   if (typeof fact === "function") return (request) => ownFact(fact, request);
   const known = typeof fact === "string" ? facts.get(fact) : undefined;
   if (known !== undefined) return known;
@@ -136,21 +143,21 @@ function meantBy(value: string): string {
   }
 }
 
-function standardOf({ subject, client }: Request, form: Form): string {
-  return standardFingerprint(
-    {
-      host: subject.host,
-      path: subject.path,
-      method: subject.method,
-      address: client.text,
-      userAgent: subject.header("user-agent") ?? "",
-    },
-    form,
-  );
+function standardOf({ subject, client }: Request, { fingerprint, isShort }: KeyForm): string {
+  const facts = {
+    host: subject.host,
+    path: subject.path,
+    method: subject.method,
+    address: client.text,
+    userAgent: subject.header("user-agent") ?? "",
+  };
+  return isShort ? shortStandard(facts) : standardFingerprint(facts, fingerprint);
 }
 
-function broadOf({ subject, client }: Request, form: Form): string | undefined {
-  return broadFingerprint({ address: client.text, userAgent: subject.header("user-agent") ?? "" }, form);
+function broadOf({ subject, client }: Request, { fingerprint, isShort }: KeyForm): string | undefined {
+  const facts = { address: client.text, userAgent: subject.header("user-agent") ?? "" };
+  if (!isShort) return broadFingerprint(facts, fingerprint);
+  return toolOf(facts.userAgent) && shortBroad(facts);
 }
 
 function split(fact: string): [string, string] {

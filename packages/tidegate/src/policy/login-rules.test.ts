@@ -21,6 +21,15 @@ async function attempt(gate: Gate, ip: string, account: string, status: number):
 }
 
 describe("login rules", () => {
+  it("have one mode, or each its own; others are refused by name", () => {
+    const modes = (mode: Parameters<typeof loginRules>[0]) => loginRules(mode).map((rule) => rule.mode);
+    expect(modes({})).toEqual([undefined, undefined, undefined]);
+    expect(modes({ mode: "shadow" })).toEqual(["shadow", "shadow", "shadow"]);
+    expect(modes({ mode: { account: "off", ip: "enforce" } })).toEqual([undefined, "enforce", "off"]);
+    expect(() => loginRules({ mode: { all: "off" } as never })).toThrow("loginRules.mode.all");
+    expect(() => createGate({ rules: loginRules({ mode: "loud" as never }) })).toThrow("mode");
+  });
+
   it("failures make the wait grow, up to an hour and no further", async () => {
     const { gate, clock } = open();
     const waits: number[] = [];

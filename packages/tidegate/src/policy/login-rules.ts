@@ -18,7 +18,11 @@ export interface LoginOptions {
   failed?: (outcome: Outcome) => boolean;
   /** How long an address counts as the account's own after a login. Default `"30d"`. */
   trustFor?: Duration;
+  /** As a rule's own: of all three, or of each by itself. Default `"enforce"`. */
+  mode?: RuleMode | { readonly [Rule in "pair" | "ip" | "account"]?: RuleMode };
 }
+
+type RuleMode = NonNullable<RuleOptions["mode"]>;
 
 /**
  * Login protection, as three rules for a gate. Only failed logins count, and they are counted before the password is
@@ -31,7 +35,7 @@ export interface LoginOptions {
 export function loginRules(options: LoginOptions = {}): RuleOptions[] {
   rejectUnknownOptions(
     options,
-    ["only", "name", "pair", "ip", "account", "failed", "trustFor"],
+    ["only", "name", "pair", "ip", "account", "failed", "trustFor", "mode"],
     "loginRules",
   );
   const {
@@ -42,11 +46,23 @@ export function loginRules(options: LoginOptions = {}): RuleOptions[] {
     account = ["50 per 10m", "100 per 1h"],
     failed = "failures" as const,
     trustFor = "30d",
+    mode = {},
   } = options;
+  const modes = typeof mode === "string" ? { pair: mode, ip: mode, account: mode } : mode;
+  rejectUnknownOptions(modes, ["pair", "ip", "account"], "loginRules.mode");
+  const modeOf = (rule: keyof typeof modes): Pick<RuleOptions, "mode"> =>
+    modes[rule] === undefined ? {} : { mode: modes[rule] };
   const failures: Pick<RuleOptions, "only" | "count"> = { only, count: failed };
   return [
-    { ...failures, name: `${name}/pair`, by: ["ip", "account"], limits: pair, clearOnSuccess: true },
-    { ...failures, name: `${name}/ip`, by: "ip", limits: ip },
+    {
+      ...failures,
+      name: `${name}/pair`,
+      by: ["ip", "account"],
+      limits: pair,
+      clearOnSuccess: true,
+      ...modeOf("pair"),
+    },
+    { ...failures, name: `${name}/ip`, by: "ip", limits: ip, ...modeOf("ip") },
     {
       ...failures,
       name: `${name}/account`,
@@ -55,6 +71,7 @@ export function loginRules(options: LoginOptions = {}): RuleOptions[] {
       // What strangers do to an account is not to be read off by strangers.
       expose: false,
       trust: { by: ["ip", "account"], for: trustFor },
+      ...modeOf("account"),
     },
   ];
 }

@@ -5,7 +5,7 @@ import type { OnStoreFailure } from "../failure-options.js";
 import { type Limit, rejectUnknownOptions } from "../limit.js";
 import { isLeaseLimit, type LimitLike, parseLimitList } from "../limiter.js";
 import type { Outcome, Subject } from "../subject.js";
-import { compileKey, isForgeable, type KeyMaker } from "./key.js";
+import { compileKey, isForgeable, type KeyForm, type KeyMaker } from "./key.js";
 import { type Ladder, parseLadder } from "./ladder.js";
 import { compileMatch, type RequestMatch } from "./matching/match.js";
 import type { RuleOptions } from "./rule-options.js";
@@ -39,7 +39,7 @@ export interface Rule {
 }
 
 export interface RuleTerms {
-  readonly fingerprint: "sha256" | "seed";
+  readonly keyForm: KeyForm;
   readonly canFinish: boolean;
   /** Some tier has a limit on what happens at the same time. */
   readonly tiersLease: boolean;
@@ -103,7 +103,7 @@ function compileRule(options: RuleOptions, path: string, terms: RuleTerms): Rule
     options,
     matches:
       options.only === undefined && options.except === undefined ? undefined : compileMatch(options, where),
-    keyOf: compileKey(options.by, terms.fingerprint, `${where}.by`),
+    keyOf: compileKey(options.by, terms.keyForm, `${where}.by`),
     isForgeable: isForgeable(options.by),
     levels,
     cost: parseCost(options.cost, `${where}.cost`),
@@ -113,7 +113,7 @@ function compileRule(options: RuleOptions, path: string, terms: RuleTerms): Rule
     ladder: options.hold && parseLadder(options.hold, longestWindow(levels), `${where}.hold`),
     maxDelayMs: parseDelay(options, where),
     clearsOnSuccess: options.clearOnSuccess === true,
-    trust: options.trust && parseTrust(options.trust, options.name, terms.fingerprint, `${where}.trust`),
+    trust: options.trust && parseTrust(options.trust, options.name, terms.keyForm, `${where}.trust`),
     isExposed: options.expose !== false,
     leases,
     onStoreFailure: parseFailure(options.onStoreFailure, `${where}.onStoreFailure`),

@@ -1,7 +1,7 @@
 import { offences } from "../algorithms/offences/offences.js";
 import { parseDuration } from "../duration.js";
 import { type Limit, rejectUnknownOptions } from "../limit.js";
-import { compileKey, type KeyMaker } from "./key.js";
+import { compileKey, type KeyForm, type KeyMaker } from "./key.js";
 import type { TrustOptions } from "./rule-options.js";
 
 /**
@@ -17,12 +17,7 @@ export interface Trust {
 /** Counts nothing: its verdict only says whether the key is held, which here means trusted. */
 export const trustMark: Limit = offences({ after: 1, withinMs: 1, holdsMs: [1], forgetMs: 1 });
 
-export function parseTrust(
-  options: TrustOptions,
-  rule: string,
-  form: "sha256" | "seed",
-  path: string,
-): Trust {
+export function parseTrust(options: TrustOptions, rule: string, form: KeyForm, path: string): Trust {
   rejectUnknownOptions(options, ["by", "for"], path);
   return {
     rule: `${rule} trusts`.slice(0, 64),

@@ -1,5 +1,13 @@
-/** Where delayed requests wait. It holds so many and no more. */
-export class WaitingRoom {
+/** Where delayed requests wait. */
+export interface WaitsFor {
+  readonly waiting: number;
+  readonly isFull: boolean;
+  /** Answers after so long, or as soon as the caller is gone. */
+  wait(ms: number, signal: AbortSignal | undefined): Promise<void>;
+}
+
+/** By the machine's own time. It holds so many and no more. */
+export class WaitingRoom implements WaitsFor {
   readonly #capacity: number;
   #waiting = 0;
 
@@ -15,7 +23,6 @@ export class WaitingRoom {
     return this.#waiting >= this.#capacity;
   }
 
-  /** Answers after so long, or as soon as the caller is gone. */
   async wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
     if (signal?.aborted) return;
     this.#waiting++;

@@ -76,7 +76,7 @@ export function broadText(facts: BroadFacts, form: FingerprintForm): string {
 }
 
 /** Caches ask the origin with GET for a HEAD. */
-function countedMethod(sent: string): string {
+export function countedMethod(sent: string): string {
   const method = sent.toUpperCase();
   return method === "HEAD" ? "GET" : bytesOf(method);
 }
@@ -100,7 +100,7 @@ function bytesOf(text: string): string {
 }
 
 /** Edges know no letters beyond ASCII: other bytes keep their case. */
-function hostBytes(host: string): string {
+export function hostBytes(host: string): string {
   const name = hostName(host);
   if (!beyondAscii.test(name)) return name;
   if (beyondBytes.test(host)) return utf8Bytes(name);
