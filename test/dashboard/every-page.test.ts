@@ -33,6 +33,7 @@ const places: readonly (readonly [place: string, heading: string, complete: stri
   ["#/customers?id=acme", "Customers", "Allowed."],
   ["#/edges", "Edges", "Time to enforce"],
   ["#/policy", "Policy", "Versions, newest first"],
+  ["#/playground", "Playground", "Let in by EARRRL"],
   ["#/audit", "Audit", "customer.limits"],
   ["#/tokens", "Tokens", "somebody with a name of forty characters"],
 ];

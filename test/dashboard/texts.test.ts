@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { lineDiff } from "../../packages/dashboard/src/line-diff.js";
+import { rateAgainst } from "../../packages/dashboard/src/rate-against.js";
 import { wantedOf } from "../../packages/dashboard/src/wanted.js";
 import { span, visible } from "../../packages/dashboard/src/words.js";
 
@@ -41,9 +42,40 @@ describe("who is looked for", () => {
     ["customer:acme inc.", { facts: { customer: "acme inc." } }],
     ["user:a:b", { facts: { user: "a:b" } }],
     ["account:ann@example.com", { facts: { account: "ann@example.com" } }],
+    ["203.0.113.0/24", { within: "203.0.113.0/24" }],
+    ["2001:db8::/32", { within: "2001:db8::/32" }],
+    ["203.0.113.7 /24", { facts: { ip: "203.0.113.7", path: "/24" } }],
+    ["AB".repeat(32), { key: "ab".repeat(32) }],
+    ["0".repeat(40), { key: "0".repeat(40) }],
+    [`decision:${"0".repeat(40)}`, { decision: "0".repeat(40) }],
+    [`customer:${"0".repeat(40)}`, { facts: { customer: "0".repeat(40) } }],
     ["01J9ZK", { decision: "01J9ZK" }],
   ])("%s", (text, wanted) => {
     expect(wantedOf(text)).toEqual(wanted);
+  });
+});
+
+describe("a rate against a limit", () => {
+  const seconds = { from: 1_000, stepMs: 1_000, requests: [1, 2, 3, 4], refused: [0, 0, 1, 1] };
+
+  it("is summed over the limit's own window, so that both can be compared", () => {
+    expect(rateAgainst(seconds, { limit: 5, windowMs: 2_000 })).toEqual({
+      times: [1_000, 2_000, 3_000, 4_000],
+      stepMs: 2_000,
+      requests: [1, 3, 5, 7],
+      refused: [0, 0, 1, 2],
+      against: 5,
+    });
+  });
+
+  it("is of a minute where the window is longer, and the limit's share of it", () => {
+    expect(rateAgainst(seconds, { limit: 60, windowMs: 3_600_000 })).toMatchObject({
+      stepMs: 60_000,
+      requests: [1, 3, 6, 10],
+      against: 1,
+    });
+    expect(rateAgainst(seconds, undefined)).toMatchObject({ stepMs: 60_000, against: undefined });
+    expect(rateAgainst(seconds, { limit: 5, windowMs: 100 })).toMatchObject({ stepMs: 1_000, against: 50 });
   });
 });
 

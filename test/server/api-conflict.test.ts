@@ -61,6 +61,13 @@ const things: Readonly<Record<string, Thing>> = {
     bodies: [{ text: nextPolicy }, { text: lastPolicy }, { text: firstPolicy }],
     status: 201,
   },
+  "a rule's mode": {
+    at: "/v1/policy/rules",
+    method: "PUT",
+    path: "/v1/policy/rules/req%2Fip/mode",
+    bodies: [{ mode: "off" }, { mode: "shadow" }, { mode: "enforce" }],
+    status: 201,
+  },
   "an edge's mode": {
     at: "/v1/edges/cdn",
     method: "POST",

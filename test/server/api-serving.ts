@@ -12,7 +12,9 @@ import { listen } from "../../packages/tidegate-server/src/listen/listen.js";
 import { openLog } from "../../packages/tidegate-server/src/observe/open-log.js";
 import { openMeters } from "../../packages/tidegate-server/src/observe/open-meters.js";
 import { recentDecisions } from "../../packages/tidegate-server/src/observe/recent-decisions.js";
+import { recentTraffic } from "../../packages/tidegate-server/src/observe/recent-traffic.js";
 import { keepPolicy } from "../../packages/tidegate-server/src/policy/keep-policy.js";
+import { recentRehearsal } from "../../packages/tidegate-server/src/rehearse/recent-rehearsal.js";
 import { Secret } from "../../packages/tidegate-server/src/secret.js";
 
 export const firstPolicy = `rules:
@@ -80,6 +82,7 @@ export async function startAdmin(
   });
   const control = options.openDesk?.(data);
   const recent = recentDecisions(gate);
+  const traffic = recentTraffic(gate, { keep: 1_000 });
   const registry = new Registry();
   const meters = openMeters({ gate, registry, offenders: 5 });
   const server = { isReady: true, notReady: [], isDraining: false };
@@ -99,6 +102,12 @@ export async function startAdmin(
     },
     ...(control && { desk: control.desk }),
     refusal: async (id) => recent.find(id),
+    rehearsal: recentRehearsal({
+      traffic: async () => traffic.read(0, 1_000).requests,
+      parse: (text) => parsePolicy(text),
+      gate,
+      identity: {},
+    }),
     registry,
     log,
     status: () => ({

@@ -4,10 +4,13 @@ import type { ProblemAnswer } from "./types.ts";
 /** A no of the API, in its own words. */
 export class Problem extends Error {
   readonly answer: ProblemAnswer;
+  /** Of what has changed meanwhile: by what it is known now. */
+  readonly etag: string | undefined;
 
-  constructor(answer: ProblemAnswer) {
+  constructor(answer: ProblemAnswer, etag?: string) {
     super(answer.detail);
     this.answer = answer;
+    this.etag = etag;
   }
 }
 
@@ -22,33 +25,43 @@ export const signedOut = signal(0);
 
 export type Method = "GET" | "PUT" | "POST" | "DELETE";
 
-/** With `ifMatch` a change is made only if what it is about is still as it was seen. */
+/** As what a thing was seen before it is changed: by its tag, or null where there was none. Undefined: that does not matter. */
+export type Seen = string | null | undefined;
+
+/** A change is made only if what it is about is still as it was `seen`. */
 export async function ask<Answer>(
   method: Method,
   path: string,
   body?: unknown,
-  ifMatch?: string,
+  seen?: Seen,
 ): Promise<Answer> {
-  const response = await reach(method, path, body, ifMatch);
-  const answer = await response.json().catch(() => undefined);
-  if (response.ok && answer !== undefined) return answer as Answer;
-  if (response.status === 401 && path !== "/v1/login") signedOut.value++;
-  throw new Problem(isProblem(answer) ? answer : unreadable(response.status));
+  return (await askTagged<Answer>(method, path, body, seen)).answer;
 }
 
-async function reach(
+/** The same, with the tag of what was answered. */
+export async function askTagged<Answer>(
   method: Method,
   path: string,
-  body: unknown,
-  ifMatch: string | undefined,
-): Promise<Response> {
+  body?: unknown,
+  seen?: Seen,
+): Promise<{ readonly answer: Answer; readonly etag: string | undefined }> {
+  const response = await reach(method, path, body, seen);
+  const answer = await response.json().catch(() => undefined);
+  const etag = response.headers.get("etag") ?? undefined;
+  if (response.ok && answer !== undefined) return { answer: answer as Answer, etag };
+  if (response.status === 401 && path !== "/v1/login") signedOut.value++;
+  throw new Problem(isProblem(answer) ? answer : unreadable(response.status), etag);
+}
+
+async function reach(method: Method, path: string, body: unknown, seen: Seen): Promise<Response> {
   try {
     const response = await fetch(path, {
       method,
       headers: {
         ...(body !== undefined && { "Content-Type": "application/json" }),
         ...(method !== "GET" && csrf.value !== "" && { "Tidegate-Csrf": csrf.value }),
-        ...(ifMatch !== undefined && { "If-Match": ifMatch }),
+        ...(typeof seen === "string" && { "If-Match": seen }),
+        ...(seen === null && { "If-None-Match": "*" }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       redirect: "error",

@@ -1,11 +1,15 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { ask, Problem } from "../ask.ts";
+import { askTagged, Problem } from "../ask.ts";
 import type { ProblemAnswer } from "../types.ts";
 import { type EventName, hear, isTold } from "./events.ts";
 
 export interface Answered<Answer> {
   /** The last one there was, however long ago. */
   readonly answer: Answer | undefined;
+  /** By what that state is known, to say so with a change. */
+  readonly etag: string | undefined;
+  /** The last word was that there is no such thing. */
+  readonly isMissing: boolean;
   /** Why there is no newer one. */
   readonly problem: ProblemAnswer | undefined;
   /** Asks again, now. */
@@ -20,6 +24,8 @@ export function useAnswer<Answer>(path: string | undefined, on: readonly EventNa
   const [state, setState] = useState<Omit<Answered<Answer>, "refresh"> & { path: string | undefined }>({
     path,
     answer: undefined,
+    etag: undefined,
+    isMissing: false,
     problem: undefined,
   });
   const asked = useRef(0);
@@ -27,16 +33,22 @@ export function useAnswer<Answer>(path: string | undefined, on: readonly EventNa
     if (path === undefined) return;
     const turn = ++asked.current;
     try {
-      const answer = await ask<Answer>("GET", path);
-      if (turn === asked.current) setState({ path, answer, problem: undefined });
+      const { answer, etag } = await askTagged<Answer>("GET", path);
+      if (turn === asked.current) setState({ path, answer, etag, isMissing: false, problem: undefined });
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       if (turn === asked.current)
-        setState((last) => ({
-          path,
-          answer: last.path === path && error.answer.status !== 404 ? last.answer : undefined,
-          problem: error.answer,
-        }));
+        setState((last) => {
+          const isGone = error.answer.status === 404;
+          const isKept = last.path === path && !isGone;
+          return {
+            path,
+            isMissing: isGone || (isKept && last.isMissing),
+            answer: isKept ? last.answer : undefined,
+            etag: isKept ? last.etag : undefined,
+            problem: error.answer,
+          };
+        });
     }
   }, [path]);
 
@@ -70,6 +82,8 @@ export function useAnswer<Answer>(path: string | undefined, on: readonly EventNa
   const isOwn = state.path === path;
   return {
     answer: isOwn ? state.answer : undefined,
+    etag: isOwn ? state.etag : undefined,
+    isMissing: isOwn && state.isMissing,
     problem: isOwn ? state.problem : undefined,
     refresh,
   };

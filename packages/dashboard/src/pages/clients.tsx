@@ -2,7 +2,10 @@ import { useEffect, useState } from "preact/hooks";
 import { ask, Problem, part } from "../ask.ts";
 import { hear, hearMyself } from "../live/events.ts";
 import { Act, MayNot } from "../parts/act.tsx";
+import { ClientRate } from "../parts/client-rate.tsx";
+import { ClientsWithin } from "../parts/clients-within.tsx";
 import { Explained } from "../parts/explained.tsx";
+import { FingerprintClients } from "../parts/fingerprint-clients.tsx";
 import { Foreign } from "../parts/foreign.tsx";
 import { ListedHere } from "../parts/listed-here.tsx";
 import { ProblemNote } from "../parts/problem-note.tsx";
@@ -18,9 +21,15 @@ export function Clients() {
   return (
     <>
       <Search key={find} find={find} />
-      {find !== "" && <Client key={`client ${find}`} wanted={wantedOf(find)} />}
+      {find !== "" && <Found key={`found ${find}`} wanted={wantedOf(find)} />}
     </>
   );
+}
+
+function Found({ wanted }: { wanted: Wanted }) {
+  if ("within" in wanted) return <ClientsWithin block={wanted.within} />;
+  if ("key" in wanted) return <FingerprintClients fingerprint={wanted.key} />;
+  return <Client wanted={wanted} />;
 }
 
 function Search({ find }: { find: string }) {
@@ -50,23 +59,26 @@ function Search({ find }: { find: string }) {
         </button>
       </div>
       <p class="quiet">
-        An address, the decision id from a refusal, or <code>customer:…</code>, <code>user:…</code>,{" "}
-        <code>account:…</code>. With a path: <code>203.0.113.7 GET /search</code>.
+        An address, a block such as <code>203.0.113.0/24</code>, a fingerprint, the decision id from a
+        refusal, or <code>customer:…</code>, <code>user:…</code>, <code>account:…</code>. With a path:{" "}
+        <code>203.0.113.7 GET /search</code>.
       </p>
     </form>
   );
 }
 
-interface Found {
+interface Looked {
   readonly facts: Facts;
   readonly now: ExplainAnswer | null;
   readonly decision?: DecisionAnswer["decision"];
 }
 
+type OneWanted = Exclude<Wanted, { readonly within: string } | { readonly key: string }>;
+
 const lookEveryMs = 3_000;
 
-function Client({ wanted }: { wanted: Wanted }) {
-  const [found, setFound] = useState<Found>();
+function Client({ wanted }: { wanted: OneWanted }) {
+  const [found, setFound] = useState<Looked>();
   const [problem, setProblem] = useState<ProblemAnswer>();
   const [turn, setTurn] = useState(0);
   useEffect(() => {
@@ -114,6 +126,7 @@ function Client({ wanted }: { wanted: Wanted }) {
         Now: <Foreign text={Object.values(facts).map(String).join(" ")} />
       </h2>
       {now === null ? <p>What it would get now can not be told.</p> : <Explained explained={now} />}
+      {facts.ip !== undefined && <ClientRate ip={facts.ip} explained={now} />}
       <h2>Do</h2>
       <MayNot needs="operator" />
       <p>
@@ -150,7 +163,7 @@ function Refused({ decision }: { decision: DecisionAnswer["decision"] }) {
   );
 }
 
-async function findClient(wanted: Wanted): Promise<Found> {
+async function findClient(wanted: OneWanted): Promise<Looked> {
   if ("decision" in wanted) {
     const { decision, now } = await ask<DecisionAnswer>("GET", `/v1/decisions/${part(wanted.decision)}`);
     const { userAgent, ...facts } = decision.about;

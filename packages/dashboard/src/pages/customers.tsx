@@ -4,6 +4,7 @@ import { hearMyself } from "../live/events.ts";
 import { useAnswer } from "../live/use-answer.ts";
 import { useExplained } from "../live/use-explained.ts";
 import { MayNot } from "../parts/act.tsx";
+import { ChangedMeanwhile } from "../parts/changed-meanwhile.tsx";
 import { Explained } from "../parts/explained.tsx";
 import { Foreign } from "../parts/foreign.tsx";
 import { LimitsForm } from "../parts/limits-form.tsx";
@@ -47,14 +48,14 @@ export function Customers() {
 
 function Customer({ id }: { id: string }) {
   const path = `/v1/customers/${part(id)}`;
-  const { answer, problem, refresh } = useAnswer<CustomerAnswer>(path, ["audit"]);
+  const { answer, etag, isMissing, problem, refresh } = useAnswer<CustomerAnswer>(path, ["audit"]);
   const explained = useExplained({ customer: id });
   const [failure, setFailure] = useState<ProblemAnswer>();
-  const isUnknown = problem?.status === 404;
 
   async function put(what: "tier" | "limits", value: unknown): Promise<void> {
     try {
-      const { state } = await ask<CustomerAnswer>("PUT", `${path}/${what}`, { [what]: value });
+      const seen = isMissing ? null : etag;
+      const { state } = await ask<CustomerAnswer>("PUT", `${path}/${what}`, { [what]: value }, seen);
       setFailure(undefined);
       const later = state === "pending" ? " Your database does not have it yet; it is tried again." : "";
       void told(`The ${what} of ${id} ${what === "tier" ? "is" : "are"} set.${later}`, {
@@ -73,8 +74,8 @@ function Customer({ id }: { id: string }) {
       <h2>
         <Foreign text={id} />
       </h2>
-      {!isUnknown && <ProblemNote problem={problem} />}
-      {isUnknown && <p>Nothing is on record: it is in the default tier.</p>}
+      {problem?.status !== 404 && <ProblemNote problem={problem} />}
+      {isMissing && <p>Nothing is on record: it is in the default tier.</p>}
       {answer !== undefined && (
         <p>
           Tier: {answer.tier === null ? "the default one" : <Foreign text={answer.tier} />}. Own limits:{" "}
@@ -91,8 +92,8 @@ function Customer({ id }: { id: string }) {
         </ul>
       )}
       <MayNot needs="operator" />
-      <ProblemNote problem={failure} />
-      {(answer !== undefined || isUnknown) && (
+      <ChangedMeanwhile problem={failure} what="customer." target={id} />
+      {(answer !== undefined || isMissing) && (
         <div class="row">
           <TierForm
             key={`tier ${answer?.tier}`}

@@ -2,12 +2,12 @@ import { useEffect, useState } from "preact/hooks";
 import type { Rates } from "../live/rates.ts";
 import { history, status } from "../live/server.ts";
 import { useAnswer } from "../live/use-answer.ts";
-import { Chart } from "../parts/chart.tsx";
 import { ClientLink } from "../parts/client-link.tsx";
 import { EdgeState, enforceWords } from "../parts/edge-state.tsx";
 import { Foreign } from "../parts/foreign.tsx";
 import { HeldTable } from "../parts/held-table.tsx";
 import { ProblemNote } from "../parts/problem-note.tsx";
+import { RatesChart } from "../parts/rates-chart.tsx";
 import { Table } from "../parts/table.tsx";
 import { placeOf } from "../place.ts";
 import type { BusiestAnswer, EdgesAnswer, OffendersAnswer } from "../types.ts";
@@ -20,7 +20,7 @@ export function Overview() {
     <>
       <Numbers rates={last} />
       <figure>
-        <Chart points={points} />
+        <RatesChart points={points} />
         <figcaption class="quiet">
           Requests per second: allowed (line), refused (dashes), would be refused in shadow (dots).
         </figcaption>

@@ -5,7 +5,9 @@ import { Customers } from "./customers.tsx";
 import { Edges } from "./edges.tsx";
 import { Lists } from "./lists.tsx";
 import { Overview } from "./overview.tsx";
+import { Playground } from "./playground.tsx";
 import { Policy } from "./policy.tsx";
+import { Tokens } from "./tokens.tsx";
 
 export interface Page {
   /** In the address, after `#/`. */
@@ -22,5 +24,7 @@ export const pages: readonly Page[] = [
   { name: "customers", title: "Customers", Page: Customers },
   { name: "edges", title: "Edges", Page: Edges },
   { name: "policy", title: "Policy", Page: Policy },
+  { name: "playground", title: "Playground", Page: Playground },
   { name: "audit", title: "Audit", Page: Audit },
+  { name: "tokens", title: "Tokens", Page: Tokens },
 ];

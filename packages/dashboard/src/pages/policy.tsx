@@ -5,12 +5,13 @@ import { Foreign } from "../parts/foreign.tsx";
 import { PolicyEditor } from "../parts/policy-editor.tsx";
 import { PolicyHistory } from "../parts/policy-history.tsx";
 import { ProblemNote } from "../parts/problem-note.tsx";
+import { RuleModes } from "../parts/rule-modes.tsx";
 import { Ago } from "../parts/time.tsx";
 import type { PolicyAnswer } from "../types.ts";
 import { visible } from "../words.ts";
 
 export function Policy() {
-  const { answer, problem, refresh } = useAnswer<PolicyAnswer>("/v1/policy", ["policy", "audit"]);
+  const { answer, etag, problem, refresh } = useAnswer<PolicyAnswer>("/v1/policy", ["policy", "audit"]);
   /** What the editor began with, so that a version of somebody else's does not replace what is being written. */
   const [begun, setBegun] = useState<{ id: number; text: string }>();
   if (answer === undefined) return <ProblemNote problem={problem} />;
@@ -32,6 +33,8 @@ export function Policy() {
         </p>
       )}
       <MayNot needs="admin" />
+      <h2>Rules</h2>
+      <RuleModes onDone={refresh} />
       <h2>Edit</h2>
       {isOvertaken && (
         <p class="note bad" role="alert">
@@ -53,7 +56,7 @@ export function Policy() {
         />
       )}
       <h2>History</h2>
-      <PolicyHistory newest={version} onDone={refresh} />
+      <PolicyHistory newest={version} etag={etag} onDone={refresh} />
     </>
   );
 }

@@ -1,20 +1,29 @@
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import type { Rates } from "../live/rates.ts";
 
-const lines = [
-  { name: "allowed", colour: "--good", dash: [] },
-  { name: "refused", colour: "--bad", dash: [6, 3] },
-  { name: "shadow", colour: "--warn", dash: [2, 3] },
-] as const;
+/** One line, in the order it is drawn. */
+export interface ChartLine {
+  readonly name: string;
+  /** A variable of the style. */
+  readonly colour: string;
+  readonly dash: readonly number[];
+  readonly values: readonly number[];
+}
 
-/** Requests per second over time. The same numbers stand beside it as text. */
-export function Chart({ points }: { points: readonly Rates[] }) {
+export interface ChartProps {
+  /** Milliseconds since the epoch. */
+  readonly times: readonly number[];
+  /** Always the same ones, with a value for each time. */
+  readonly lines: readonly ChartLine[];
+}
+
+/** Numbers over time. The same stand beside it as text. */
+export function Chart(props: ChartProps) {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | undefined>(undefined);
-  const shown = useRef(points);
-  shown.current = points;
+  const shown = useRef(props);
+  shown.current = props;
 
   useEffect(() => {
     const element = box.current;
@@ -22,7 +31,7 @@ export function Chart({ points }: { points: readonly Rates[] }) {
     const scheme = matchMedia("(prefers-color-scheme: dark)");
     const draw = (): void => {
       plot.current?.destroy();
-      plot.current = new uPlot(options(element), dataOf(shown.current), element);
+      plot.current = new uPlot(options(element, shown.current), dataOf(shown.current), element);
     };
     draw();
     scheme.addEventListener("change", draw);
@@ -38,17 +47,17 @@ export function Chart({ points }: { points: readonly Rates[] }) {
     };
   }, []);
 
-  useEffect(() => plot.current?.setData(dataOf(points)), [points]);
+  useEffect(() => plot.current?.setData(dataOf(props)), [props.times, props.lines]);
   return <div class="chart" ref={box} aria-hidden="true" />;
 }
 
 const height = 190;
 
-function dataOf(points: readonly Rates[]): uPlot.AlignedData {
-  return [points.map(({ at }) => at / 1000), ...lines.map(({ name }) => points.map((point) => point[name]))];
+function dataOf({ times, lines }: ChartProps): uPlot.AlignedData {
+  return [times.map((at) => at / 1000), ...lines.map(({ values }) => [...values])];
 }
 
-function options(element: HTMLElement): uPlot.Options {
+function options(element: HTMLElement, { lines }: ChartProps): uPlot.Options {
   const style = getComputedStyle(element);
   const colour = (name: string): string => style.getPropertyValue(name).trim();
   const axis = { stroke: colour("--quiet"), grid: { stroke: colour("--line"), width: 1 } };

@@ -4,6 +4,7 @@ import { hearMyself } from "../live/events.ts";
 import { useAnswer } from "../live/use-answer.ts";
 import type { ListAnswer, ProblemAnswer } from "../types.ts";
 import { Act } from "./act.tsx";
+import { ChangedMeanwhile } from "./changed-meanwhile.tsx";
 import { ClientLink } from "./client-link.tsx";
 import { DurationField } from "./duration-field.tsx";
 import { Foreign } from "./foreign.tsx";
@@ -22,25 +23,25 @@ export function ListTable({ list }: { list: "blocklist" | "safelist" }) {
   const after = starts.at(-1);
   const from = after === undefined ? "" : `&after=${encodeURIComponent(after)}`;
   const { answer, problem } = useAnswer<ListAnswer>(`/v1/lists/${list}?most=${pageSize}${from}`, ["audit"]);
-  const [failure, setFailure] = useState<ProblemAnswer>();
+  const [failure, setFailure] = useState<{ address: string; problem: ProblemAnswer }>();
   const [extending, setExtending] = useState<string>();
 
-  async function change(act: () => Promise<void>): Promise<void> {
+  async function change(address: string, act: () => Promise<void>): Promise<void> {
     try {
       setFailure(undefined);
       await act();
     } catch (error) {
-      setFailure(problemOf(error));
+      setFailure({ address, problem: problemOf(error) });
     }
     hearMyself("audit");
   }
   const remove = ({ address, etag }: ListEntry) =>
-    change(async () => {
+    change(address, async () => {
       await ask("DELETE", `/v1/lists/${list}/${part(address)}`, undefined, etag);
       void told(`${address} is off the ${list}.`, { what: `${list}.remove`, target: address });
     });
   const extend = ({ address, why, etag }: ListEntry, duration: string) =>
-    change(async () => {
+    change(address, async () => {
       const body = { for: duration, ...(why !== undefined && { why }), force: true };
       await ask("PUT", `/v1/lists/${list}/${part(address)}`, body, etag);
       setExtending(undefined);
@@ -50,7 +51,12 @@ export function ListTable({ list }: { list: "blocklist" | "safelist" }) {
   if (answer === undefined) return problem ? <ProblemNote problem={problem} /> : <p class="quiet">…</p>;
   return (
     <>
-      <ProblemNote problem={failure ?? problem} />
+      <ChangedMeanwhile
+        problem={failure?.problem}
+        what={`${list}.`}
+        {...(failure && { target: failure.address })}
+      />
+      <ProblemNote problem={problem} />
       <Table
         label={`On the ${list}`}
         head={["Address", "Why", "Who", "Ends in", "Do"]}

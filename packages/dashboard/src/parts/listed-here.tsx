@@ -1,32 +1,41 @@
 import { useState } from "preact/hooks";
-import { ask, part, problemOf } from "../ask.ts";
+import { ask, Problem, part, type Seen } from "../ask.ts";
 import { placeOf } from "../place.ts";
 import { whyNot } from "../session.ts";
 import type { ProblemAnswer } from "../types.ts";
 import { Act } from "./act.tsx";
+import { ChangedMeanwhile } from "./changed-meanwhile.tsx";
 import { DurationField } from "./duration-field.tsx";
 import { Foreign } from "./foreign.tsx";
-import { ProblemNote } from "./problem-note.tsx";
+
 import { told } from "./told.tsx";
 
 type ListName = "blocklist" | "safelist";
 
-/** Puts one client on a list. */
+interface Stopped {
+  readonly list: ListName;
+  readonly problem: ProblemAnswer;
+  readonly etag: string | undefined;
+  readonly force: boolean;
+}
+
+/** Puts one client on a list. What is there already is replaced only as it was shown. */
 export function ListedHere(props: { address: string; listed: string | undefined; onDone: () => void }) {
   const { address, listed, onDone } = props;
   const [duration, setDuration] = useState("1d");
   const [why, setWhy] = useState("");
-  const [stopped, setStopped] = useState<{ list: ListName; problem: ProblemAnswer }>();
+  const [stopped, setStopped] = useState<Stopped>();
 
-  async function add(list: ListName, force = false): Promise<void> {
+  async function add(list: ListName, force = false, seen: Seen = null): Promise<void> {
     setStopped(undefined);
     try {
       const body = { for: duration, ...(why !== "" && { why }), ...(force && { force }) };
-      await ask("PUT", `/v1/lists/${list}/${part(address)}`, body);
+      await ask("PUT", `/v1/lists/${list}/${part(address)}`, body, seen);
       void told(`${address} is on the ${list}.`, { what: `${list}.add`, target: address });
       onDone();
     } catch (error) {
-      setStopped({ list, problem: problemOf(error) });
+      if (!(error instanceof Problem)) throw error;
+      setStopped({ list, problem: error.answer, etag: error.etag, force });
     }
   }
   return (
@@ -51,13 +60,17 @@ export function ListedHere(props: { address: string; listed: string | undefined;
           </Act>
         </div>
       </fieldset>
-      <ProblemNote problem={stopped?.problem}>
-        {stopped?.problem.code === "TG_GUARD" && (
-          <Act needs="operator" kind="danger" onAct={() => add(stopped.list, true)}>
-            Add anyway
-          </Act>
-        )}
-      </ProblemNote>
+      <ChangedMeanwhile problem={stopped?.problem} what={stopped?.list ?? ""} target={address} />
+      {stopped?.problem.code === "TG_CHANGED" && (
+        <Act needs="operator" kind="danger" onAct={() => add(stopped.list, stopped.force, stopped.etag)}>
+          Replace
+        </Act>
+      )}
+      {stopped?.problem.code === "TG_GUARD" && (
+        <Act needs="operator" kind="danger" onAct={() => add(stopped.list, true)}>
+          Add anyway
+        </Act>
+      )}
     </>
   );
 }

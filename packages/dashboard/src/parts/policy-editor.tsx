@@ -5,8 +5,9 @@ import { whyNot } from "../session.ts";
 import type { PolicyVersionAnswer, ProblemAnswer, ValidateAnswer } from "../types.ts";
 import { visible } from "../words.ts";
 import { Act } from "./act.tsx";
+import { ChangedMeanwhile } from "./changed-meanwhile.tsx";
 import { Diff } from "./diff.tsx";
-import { ProblemNote } from "./problem-note.tsx";
+import { RehearsalResult, useRehearsal } from "./rehearsal.tsx";
 import { told } from "./told.tsx";
 
 export interface PolicyEditorProps {
@@ -23,26 +24,23 @@ export function PolicyEditor({ begun, onBegin, onDone }: PolicyEditorProps) {
   const [failure, setFailure] = useState<ProblemAnswer>();
   const checked = useValidated(text);
   const isChanged = text !== begun.text;
+  const { rehearsed, rehearse } = useRehearsal(text);
 
   async function apply(): Promise<void> {
     try {
       const body = { text, after: begun.id, ...(why !== "" && { why }) };
       const { version } = await ask<PolicyVersionAnswer>("POST", "/v1/policy", body);
       setFailure(undefined);
-      void told(`Version ${version.id} is in force.`);
+      void told(`Version ${version.id} is in force.`, { what: "policy." });
       hearMyself("policy");
       await onDone();
     } catch (error) {
       setFailure(problemOf(error));
     }
   }
-  const whyNotNow = !isChanged
-    ? "Nothing is changed."
-    : checked?.text !== text
-      ? "It is being checked."
-      : checked.ok
-        ? undefined
-        : "Correct the problems first.";
+  const whyUnusable =
+    checked?.text !== text ? "It is being checked." : checked.ok ? undefined : "Correct the problems first.";
+  const whyNotNow = isChanged ? whyUnusable : "Nothing is changed.";
   return (
     <div class="fields wide">
       <label>
@@ -50,7 +48,7 @@ export function PolicyEditor({ begun, onBegin, onDone }: PolicyEditorProps) {
         <textarea
           class="code"
           spellcheck={false}
-          readOnly={whyNot("admin") !== undefined}
+          readOnly={whyNot("operator") !== undefined}
           aria-invalid={checked?.ok === false}
           aria-describedby="policy-problems"
           value={text}
@@ -71,7 +69,7 @@ export function PolicyEditor({ begun, onBegin, onDone }: PolicyEditorProps) {
           ))}
       </div>
       {isChanged && <Diff label="What would change" before={begun.text} after={text} />}
-      <ProblemNote problem={failure} />
+      <ChangedMeanwhile problem={failure} what="policy." />
       <div class="row">
         <label>
           Why
@@ -82,10 +80,14 @@ export function PolicyEditor({ begun, onBegin, onDone }: PolicyEditorProps) {
             onInput={(event) => setWhy(event.currentTarget.value)}
           />
         </label>
+        <Act needs="operator" onAct={rehearse} whyNotNow={whyUnusable}>
+          Rehearse
+        </Act>
         <Act needs="admin" kind="main" onAct={apply} whyNotNow={whyNotNow}>
           Apply
         </Act>
       </div>
+      <RehearsalResult rehearsed={rehearsed} text={text} />
     </div>
   );
 }

@@ -4,6 +4,7 @@ import { hearMyself } from "../live/events.ts";
 import { useAnswer } from "../live/use-answer.ts";
 import type { PolicyAnswer, PolicyVersionAnswer, PolicyVersionsAnswer, ProblemAnswer } from "../types.ts";
 import { Act } from "./act.tsx";
+import { ChangedMeanwhile } from "./changed-meanwhile.tsx";
 import { Diff } from "./diff.tsx";
 import { Foreign } from "./foreign.tsx";
 import { ProblemNote } from "./problem-note.tsx";
@@ -14,8 +15,13 @@ import { told } from "./told.tsx";
 type Version = PolicyVersionAnswer["version"];
 
 /** All versions; each can be compared with the one in force, and brought back. */
-export function PolicyHistory(props: { newest: PolicyAnswer["version"]; onDone: () => Promise<void> }) {
-  const { newest, onDone } = props;
+export function PolicyHistory(props: {
+  newest: PolicyAnswer["version"];
+  /** By what the one in force is known. */
+  etag: string | undefined;
+  onDone: () => Promise<void>;
+}) {
+  const { newest, etag, onDone } = props;
   const { answer, problem } = useAnswer<PolicyVersionsAnswer>("/v1/policy/versions?most=50", [
     "policy",
     "audit",
@@ -29,6 +35,7 @@ export function PolicyHistory(props: { newest: PolicyAnswer["version"]; onDone: 
       await act();
     } catch (error) {
       setFailure(problemOf(error));
+      await onDone();
     }
   }
   const compare = (id: number) =>
@@ -37,14 +44,15 @@ export function PolicyHistory(props: { newest: PolicyAnswer["version"]; onDone: 
     );
   const rollBack = (id: number) =>
     attempt(async () => {
-      const { version } = await ask<PolicyVersionAnswer>("POST", "/v1/policy/rollback", { to: id });
-      void told(`Version ${version.id} is in force, with the text of ${id}.`);
+      const { version } = await ask<PolicyVersionAnswer>("POST", "/v1/policy/rollback", { to: id }, etag);
+      void told(`Version ${version.id} is in force, with the text of ${id}.`, { what: "policy." });
       hearMyself("policy");
       await onDone();
     });
   return (
     <>
-      <ProblemNote problem={failure ?? problem} />
+      <ChangedMeanwhile problem={failure} what="policy." />
+      <ProblemNote problem={problem} />
       <Table
         label="Versions, newest first"
         head={["Version", "When", "Who", "From", "Why", "Do"]}

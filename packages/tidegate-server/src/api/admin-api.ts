@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { type Context, Hono } from "hono";
+import { clientResolver, peerTest } from "tidegate/http";
 import { parsePolicy } from "../config/parse-policy.js";
 import type { Settings } from "../settings.js";
 import { version } from "../version.js";
@@ -20,11 +21,25 @@ import { whoActs } from "./who.js";
 export interface AdminOptions
   extends Pick<
     AdminParts,
-    "gate" | "data" | "keeper" | "customers" | "desk" | "refusal" | "live" | "registry" | "log" | "status"
+    | "gate"
+    | "data"
+    | "keeper"
+    | "customers"
+    | "desk"
+    | "refusal"
+    | "rehearsal"
+    | "live"
+    | "registry"
+    | "log"
+    | "status"
   > {
-  readonly settings: Pick<Settings, "admin"> & Partial<Pick<Settings, "trustedProxies">>;
+  readonly settings: Pick<Settings, "admin"> & Partial<Pick<Settings, "trustedProxies" | "clientIpHeader">>;
   /** Default the gate's own; with workers, of all together. */
   readonly busiest?: AdminParts["busiest"];
+  /** Default nobody. */
+  readonly seen?: AdminParts["seen"];
+  /** Default: whether one of `trustedProxies` is the address itself, or has it. */
+  readonly isProxy?: AdminParts["isProxy"];
   /** Default the registry's own; with workers, everybody's. */
   readonly metricsText?: () => Promise<string>;
   /** Throws what is wrong with a policy's text. Default: what the text alone shows. */
@@ -44,6 +59,8 @@ type Env = { Bindings: HttpBindings };
 /** What people and their tools ask the server, over HTTP. The table of routes is all there is. */
 export function adminApi(options: AdminOptions): AdminApi {
   const { gate, registry, log } = options;
+  const { trustedProxies = [], clientIpHeader } = options.settings;
+  const clientOf = clientResolver({ trustedProxies, ...(clientIpHeader && { clientIpHeader }) });
   const access = openAccess(options);
   let document: Promise<unknown> | undefined;
   const parts: AdminParts = {
@@ -52,6 +69,8 @@ export function adminApi(options: AdminOptions): AdminApi {
     validate: options.validate ?? parsePolicy,
     metricsText: options.metricsText ?? (() => registry.metrics()),
     busiest: options.busiest ?? gate.busiest,
+    seen: options.seen ?? (async () => []),
+    isProxy: options.isProxy ?? peerTest(trustedProxies),
     openapi: () => {
       // It takes its time to load, and few ask.
       document ??= import("./openapi/document.js").then((it) => it.openapiDocument(routes, version()));
@@ -71,6 +90,7 @@ export function adminApi(options: AdminOptions): AdminApi {
       param: (name) => c.req.param(name) ?? "",
       query: c.req.query(),
       body: () => readBody(incoming),
+      peer: () => clientOf(incoming.socket.remoteAddress, (name) => headerOf(incoming, name)) || undefined,
       who: () => (caller.name === undefined ? whoActs(incoming) : `token:${caller.name}`),
     };
     return responseOf(await handle(parts, ask));
@@ -130,6 +150,11 @@ const securityHeaders = [
   ["Cross-Origin-Resource-Policy", "same-origin"],
   ["Cross-Origin-Opener-Policy", "same-origin"],
 ] as const;
+
+function headerOf({ headers }: IncomingMessage, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value.join(", ") : value;
+}
 
 function methodsByPath(): Map<string, string> {
   const found = new Map<string, string>();

@@ -5,13 +5,14 @@ import type { ControlDesk } from "../control-desk.js";
 import type { CustomersStatus } from "../customers/customer-book.js";
 import type { Data, PolicyVersion } from "../data.js";
 import type { Live } from "../live/live.js";
+import type { SeenClients } from "../live/seen-clients.js";
 import type { Log } from "../log.js";
 import type { PolicyStatus } from "../policy/policy-status.js";
 import type { Refusal } from "../refusal.js";
 import type { Access } from "./access/access.js";
 import type { Caller } from "./access/caller.js";
 import type { Turns } from "./turns.js";
-import type { Status } from "./types.js";
+import type { RehearsalReport, Status } from "./types.js";
 import type { UndoneEntries } from "./undo/undone-entries.js";
 
 /** What handlers work on. */
@@ -24,6 +25,12 @@ export interface AdminParts {
   readonly desk?: ControlDesk;
   /** A decision that refused, as long as it is remembered. Undefined: nothing here meets traffic. */
   readonly refusal?: (id: string) => Promise<Refusal | undefined>;
+  /** Undefined: no recent traffic is kept here. */
+  readonly rehearsal?: Rehearsals;
+  /** Who came lately. */
+  readonly seen: SeenClients;
+  /** Whether an address or block names a proxy whose word is believed. */
+  readonly isProxy: (address: string) => boolean;
   /** What goes on now. Undefined: it is not watched here. */
   readonly live?: Live;
   readonly registry: Registry;
@@ -66,6 +73,12 @@ export interface Keeper {
   }): Promise<PolicyVersion>;
 }
 
+/** Policies rehearsed on recent traffic, one at a time. */
+export interface Rehearsals {
+  /** Throws what is wrong with the policy's text. Undefined: another is under way. */
+  begin(text: string, options: { readonly isCompared: boolean }): Promise<RehearsalReport> | undefined;
+}
+
 /** Of the book of customers, what is used here. */
 export interface Customers {
   get(id: string): Promise<CustomerRecord | undefined>;
@@ -90,6 +103,8 @@ export interface Ask {
   body(): Promise<unknown>;
   /** Who acts, for the audit. */
   who(): string;
+  /** The address they call from, as far as trusted proxies tell. */
+  peer(): string | undefined;
 }
 
 export interface Answer<Body = unknown> {

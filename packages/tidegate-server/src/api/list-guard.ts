@@ -4,9 +4,16 @@ import { ApiProblem } from "./api-problem.js";
 
 const isLoopback = peerTest(["loopback"]);
 
-/** Stops what is most likely a slip: shutting out oneself or this machine, or naming a good part of the Internet. */
-export function guardList(list: ListName, address: string, peer: string | undefined): void {
-  const why = slip(list, address, peer);
+/** Whom no slip is to shut out. */
+export interface Guarded {
+  /** Where the caller calls from. */
+  readonly peer: string | undefined;
+  readonly isProxy: (address: string) => boolean;
+}
+
+/** Stops what is most likely a slip: shutting out oneself, this machine or a proxy, or naming a good part of the Internet. */
+export function guardList(list: ListName, address: string, guarded: Guarded): void {
+  const why = slipOf(list, address, guarded);
   if (why === undefined) return;
   throw new ApiProblem({
     status: 409,
@@ -16,7 +23,8 @@ export function guardList(list: ListName, address: string, peer: string | undefi
   });
 }
 
-function slip(list: ListName, address: string, peer: string | undefined): string | undefined {
+/** What is most likely a slip, in words. */
+export function slipOf(list: ListName, address: string, { peer, isProxy }: Guarded): string | undefined {
   const covers = coverage(address);
   // What is no address, or everyone, is the gate's to refuse, and no force helps.
   if (covers === undefined) return undefined;
@@ -25,7 +33,7 @@ function slip(list: ListName, address: string, peer: string | undefined): string
   if (covers(peer)) return `${address} names the address you are calling from.`;
   if (covers("127.0.0.1") || covers("::1") || isLoopback(address))
     return `${address} names this machine itself.`;
-  return undefined;
+  return isProxy(address) ? `${address} names a proxy you trust.` : undefined;
 }
 
 function coverage(address: string): PeerTest | undefined {

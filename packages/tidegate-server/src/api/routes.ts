@@ -3,6 +3,7 @@ import type { Handler } from "./handler.js";
 import { audit } from "./handlers/audit.js";
 import { busiest } from "./handlers/busiest.js";
 import { clear } from "./handlers/clear.js";
+import { clients } from "./handlers/clients.js";
 import { createToken } from "./handlers/create-token.js";
 import { customer } from "./handlers/customer.js";
 import { decision } from "./handlers/decision.js";
@@ -20,19 +21,23 @@ import { metrics } from "./handlers/metrics.js";
 import { offenders } from "./handlers/offenders.js";
 import { openapi } from "./handlers/openapi.js";
 import { policy } from "./handlers/policy.js";
+import { policyRules } from "./handlers/policy-rules.js";
 import { policyVersion } from "./handlers/policy-version.js";
 import { policyVersions } from "./handlers/policy-versions.js";
+import { previewList } from "./handlers/preview-list.js";
 import { putCustomerLimits } from "./handlers/put-customer-limits.js";
 import { putCustomerTier } from "./handlers/put-customer-tier.js";
 import { putListEntry } from "./handlers/put-list-entry.js";
 import { putPolicy } from "./handlers/put-policy.js";
 import { ready } from "./handlers/ready.js";
+import { rehearse } from "./handlers/rehearse.js";
 import { removeListEntry } from "./handlers/remove-list-entry.js";
 import { revokeToken } from "./handlers/revoke-token.js";
 import { rollbackPolicy } from "./handlers/rollback-policy.js";
 import { clientSeries, series } from "./handlers/series.js";
 import { session } from "./handlers/session.js";
 import { setEdgeMode } from "./handlers/set-edge-mode.js";
+import { setRuleMode } from "./handlers/set-rule-mode.js";
 import { status } from "./handlers/status.js";
 import { syncEdges } from "./handlers/sync-edges.js";
 import { tokens } from "./handlers/tokens.js";
@@ -68,8 +73,12 @@ export const routes: readonly Route[] = [
   { method: "GET", path: "/v1/policy/versions", handle: policyVersions, role: "viewer" },
   { method: "GET", path: "/v1/policy/versions/:id", handle: policyVersion, role: "viewer" },
   { method: "POST", path: "/v1/policy/validate", handle: validatePolicy, role: "viewer" },
+  { method: "POST", path: "/v1/rehearse", handle: rehearse, role: "operator" },
   { method: "POST", path: "/v1/policy/rollback", handle: rollbackPolicy, role: "admin" },
+  { method: "GET", path: "/v1/policy/rules", handle: policyRules, role: "viewer" },
+  { method: "PUT", path: "/v1/policy/rules/:rule/mode", handle: setRuleMode, role: "admin" },
   { method: "GET", path: "/v1/lists/:list", handle: list, role: "viewer" },
+  { method: "POST", path: "/v1/lists/:list/preview", handle: previewList, role: "viewer" },
   { method: "GET", path: "/v1/lists/:list/:address", handle: listEntry, role: "viewer" },
   { method: "PUT", path: "/v1/lists/:list/:address", handle: putListEntry, role: "operator" },
   { method: "DELETE", path: "/v1/lists/:list/:address", handle: removeListEntry, role: "operator" },
@@ -79,6 +88,7 @@ export const routes: readonly Route[] = [
   { method: "GET", path: "/v1/decisions/:id", handle: decision, role: "viewer" },
   { method: "POST", path: "/v1/explain", handle: explain, role: "viewer" },
   { method: "POST", path: "/v1/clear", handle: clear, role: "operator" },
+  { method: "GET", path: "/v1/clients", handle: clients, role: "viewer" },
   { method: "GET", path: "/v1/busiest", handle: busiest, role: "viewer" },
   { method: "GET", path: "/v1/series", handle: series, role: "viewer" },
   { method: "GET", path: "/v1/series/client", handle: clientSeries, role: "viewer" },

@@ -112,6 +112,11 @@ export const policyBody = z.strictObject({
   after: version("Give the version this one is to follow, a whole number from 1").optional(),
   why,
 });
+const against = 'Give "current" or "none"';
+export const rehearseBody = z.strictObject({
+  policy: policyText.shape.text,
+  against: z.enum(["current", "none"], { error: against }).optional(),
+});
 export const rollbackBody = z.strictObject({
   to: version("Give the version to go back to, a whole number from 1").optional(),
   why,
@@ -126,6 +131,25 @@ export const listBody = z.strictObject({
     .optional(),
   why,
   force: z.boolean({ error: "Give true or false" }).optional(),
+});
+
+const mostPreviewed = "Give 1 to 1000 addresses or blocks";
+export const previewBody = z.strictObject({
+  addresses: z
+    .array(someText(100, "Give an address or a block"), { error: mostPreviewed })
+    .min(1, { error: mostPreviewed })
+    .max(1000, { error: mostPreviewed }),
+});
+export const clientsQuery = z.strictObject({
+  within: someText(64, "Give an address or a block such as 203.0.113.0/24").optional(),
+  key: digest.optional(),
+  most,
+});
+
+const ruleMode = 'Give "enforce", "shadow" or "off"';
+export const ruleModeBody = z.strictObject({
+  mode: z.enum(["enforce", "shadow", "off"], { error: ruleMode }),
+  why,
 });
 
 const tier = "Give the name of a tier, or null for the default one";

@@ -4,6 +4,7 @@ import type { EdgeStanding, EdgeStatus, SyncReport } from "../control-desk.js";
 import type { CustomersStatus } from "../customers/customer-book.js";
 import type { AuditEntry, ClearedKey, NamedToken, PolicyVersion, Role } from "../data.js";
 import type { EdgeMode } from "../edge.js";
+import type { SeenClient } from "../live/seen-clients.js";
 import type { ClientSeries, Series } from "../live/series.js";
 import type { OffenderFacts } from "../offenders.js";
 import type { PolicyStatus } from "../policy/policy-status.js";
@@ -66,11 +67,29 @@ export interface PolicyVersionAnswer {
   readonly before?: number;
 }
 
+/** GET /v1/policy/rules: of the policy in force. */
+export interface PolicyRulesAnswer {
+  readonly version: number;
+  /** The whole policy's: in shadow or off, no rule refuses. */
+  readonly mode: RuleMode;
+  readonly rules: readonly PolicyRule[];
+}
+
+export interface PolicyRule {
+  readonly name: string;
+  readonly mode: RuleMode;
+}
+
+type RuleMode = "enforce" | "shadow" | "off";
+
 /** POST /v1/policy/validate */
 export interface ValidateAnswer {
   readonly ok: boolean;
   readonly problems: readonly ConfigProblem[];
 }
+
+/** POST /v1/rehearse: the same as `tidegate replay --json` prints. */
+export type { RehearsalReport } from "tidegate/simulate";
 
 /** GET /v1/lists/:list, by address. */
 export interface ListAnswer {
@@ -101,6 +120,35 @@ export interface ListRemovedAnswer {
   readonly removed: string;
   /** The entry as it was. */
   readonly before?: ListEntry;
+}
+
+/** POST /v1/lists/:list/preview: what adding these would do. Nothing is changed. */
+export interface ListPreviewAnswer extends ClientsAnswer {
+  readonly list: ListName;
+  readonly entries: readonly PreviewedEntry[];
+}
+
+export interface PreviewedEntry {
+  /** As it would stand on the list; as it was sent where it can not. */
+  readonly address: string;
+  /** Why it can not be added at all. */
+  readonly problem?: string;
+  /** Why it is most likely a slip: it takes `force`. */
+  readonly slip?: string;
+  /** The entry there is already. */
+  readonly now?: ListLine;
+}
+
+/** GET /v1/clients: who came lately, those with the most requests first. */
+export interface ClientsAnswer {
+  readonly clients: readonly ClientLine[];
+  /** How many there are in all. */
+  readonly count: number;
+}
+
+export interface ClientLine extends SeenClient {
+  /** What a plain request from there would get now, by the server's own word. Null: it was not looked at. */
+  readonly allowed: boolean | null;
 }
 
 /** GET /v1/customers/:id, PUT …/tier, PUT …/limits */

@@ -91,6 +91,7 @@ describe("a file", () => {
         guard: { newPerMinute: 5000, share: 0.5 },
       },
       edges: {},
+      rehearse: { keep: 20_000 },
       metrics: { offenders: 20 },
       logs: { level: "info" },
       workers: 1,

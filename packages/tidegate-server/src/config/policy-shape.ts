@@ -159,6 +159,13 @@ const ruleShape = map({
 
 const rates = z.array(rate(), { error: "Write a list of rates, e.g. [5 per 1m, 20 per 1h]." });
 
+const ruleMode = z.enum(["enforce", "shadow", "off"]).optional();
+const loginModes = map({
+  pair: ruleMode.meta({ description: "Of the rule by account and address." }),
+  ip: ruleMode.meta({ description: "Of the rule by address." }),
+  account: ruleMode.meta({ description: "Of the rule by account." }),
+});
+
 const loginShape = map({
   login: map({
     only: match.optional().meta({ description: "Where logins go. Default POST /login." }),
@@ -169,6 +176,12 @@ const loginShape = map({
     trustFor: duration()
       .optional()
       .meta({ description: "How long an address counts as the account's own. Default 30d." }),
+    mode: z
+      .union([z.enum(["enforce", "shadow", "off"]), loginModes], {
+        error: "Write enforce, shadow or off, or one for each: { account: shadow }.",
+      })
+      .optional()
+      .meta({ description: "As a rule's own: of all three, or { pair, ip, account }. Default enforce." }),
   }).meta({ description: "The library's three rules that protect a login." }),
 });
 

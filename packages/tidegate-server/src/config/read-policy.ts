@@ -86,5 +86,6 @@ function readLogin(login: LoginShape, at: Path, index: number, { problems }: Lim
 function loginOption(rule: number, option: string | number | undefined, below: Path): Path {
   if (option === "name" || option === "only") return [option, ...below];
   if (option === "limits") return [["pair", "ip", "account"][rule] as string, ...below];
+  if (option === "mode") return ["mode"];
   return option === "trust" ? ["trustFor"] : [];
 }

@@ -43,6 +43,7 @@ export function readSettings(reader: FileReader): Settings {
     control: readControl(Object.keys(edges).length > 0, reader),
     edges,
     ...(decisionLog !== undefined && { decisionLog }),
+    rehearse: reader.section("rehearse"),
     metrics: reader.section("metrics"),
     logs: reader.section("logs"),
     workers: reader.section("workers"),

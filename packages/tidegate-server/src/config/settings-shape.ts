@@ -290,6 +290,15 @@ export const sections = {
   control: controlShape,
   edges: edgesShape,
   decisionLog: decisionLogShape,
+  rehearse: section(
+    {
+      keep: whole(0, 1_000_000).default(20_000).meta({
+        description:
+          "Newest requests kept in memory to rehearse a policy with, of all workers together; 0 for none.",
+      }),
+    },
+    "Rehearsing a policy on recent traffic.",
+  ),
   metrics: section(
     { offenders: whole(0, 1000).default(20).meta({ description: "Busiest clients named in /metrics." }) },
     "Prometheus.",

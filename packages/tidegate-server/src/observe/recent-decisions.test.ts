@@ -109,4 +109,31 @@ describe("recent decisions", () => {
     expect(recent.find(id)).toBeUndefined();
     expect(recent.find(await refused(gate))).toBeUndefined();
   });
+
+  it("tell whose they are, by address: within blocks, or under the key a rule counted by", async () => {
+    const gate = gateOf([{ name: "who", by: "user", limits: "0 per hour" }]);
+    const recent = recentDecisions(gate, { most: 4 });
+    await refused(gate, { ip: "203.0.113.9" });
+    await refused(gate, { ip: "198.51.100.1", user: "ann" }, { "user-agent": "first" });
+    await refused(gate, { ip: "198.51.100.1", user: "ann" }, { "user-agent": "last" });
+    await refused(gate, { ip: "2001:db8::1", user: "bob" });
+    await refused(gate, { ip: "203.0.113.7" });
+    const found = (filter: Parameters<typeof recent.clients>[0]) =>
+      recent.clients(filter).map(({ ip, refused: times }) => [ip, times]);
+    expect(found({})).toEqual([
+      ["198.51.100.1", 2],
+      ["2001:db8::1", 1],
+      ["203.0.113.7", 1],
+    ]);
+    expect(found({ within: ["203.0.113.0/24", "2001:db8::1"] })).toEqual([
+      ["2001:db8::1", 1],
+      ["203.0.113.7", 1],
+    ]);
+    expect(recent.clients({ key: "ann" })).toMatchObject([
+      { ip: "198.51.100.1", refused: 2, about: { userAgent: "last" } },
+    ]);
+    expect(found({ key: "ann", within: ["192.0.2.0/24"] })).toEqual([]);
+    recent.close();
+    expect(found({})).toEqual([]);
+  });
 });

@@ -1,10 +1,14 @@
-import type { Decision, Gate, GateEvents, Subject } from "tidegate";
-import type { Refusal, RefusalFacts } from "../refusal.js";
+import type { Decision, Gate, GateEvents } from "tidegate";
+import { peerTest } from "tidegate/http";
+import type { ClientFilter, Refusal, RefusalFacts, RefusedClient } from "../refusal.js";
+import { accountOf, cut, cutIf, pathOf } from "./kept-facts.js";
 
 /** The newest refusals of one gate, by the ids their clients were told. Bounded, oldest out first. */
 export interface RecentDecisions {
   /** Undefined: it was allowed, is not of this gate, or is no longer remembered. Looks through all of them. */
   find(id: string): Refusal | undefined;
+  /** Whose they are, by address. Looks through all of them. */
+  clients(filter: ClientFilter): RefusedClient[];
   close(): void;
 }
 
@@ -62,11 +66,45 @@ export function recentDecisions(
       const found = ring.find((each) => each?.decision.id === id);
       return found && refusalOf(found);
     },
+    clients(filter) {
+      const isMeant = refusalTest(filter);
+      const newest = new Map<string, { refused: number; last: Remembered }>();
+      for (let i = 0; i < count; i++) {
+        const each = ring[(first + i) % most];
+        if (each === undefined || !isMeant(each)) continue;
+        const known = newest.get(each.ip);
+        if (known === undefined) newest.set(each.ip, { refused: 1, last: each });
+        else {
+          known.refused++;
+          known.last = each;
+        }
+      }
+      return [...newest].map(([ip, { refused, last }]) => {
+        const { at, about } = refusalOf(last);
+        return { ip, refused, at, about };
+      });
+    },
     close() {
       stop();
       ring.fill(undefined);
     },
   };
+}
+
+function refusalTest({ within, key }: ClientFilter): (remembered: Remembered) => boolean {
+  const single = new Set(within?.filter((each) => !each.includes("/")));
+  const isInBlock = peerTest(within?.filter((each) => each.includes("/")) ?? []);
+  const known = new Map<string, boolean>();
+  function isWithin(ip: string): boolean {
+    const before = known.get(ip);
+    if (before !== undefined) return before;
+    const is = single.has(ip) || isInBlock(ip);
+    known.set(ip, is);
+    return is;
+  }
+  return ({ ip, decision }) =>
+    (within === undefined || isWithin(ip)) &&
+    (key === undefined || decision.verdicts.some((verdict) => verdict.key === key));
 }
 
 /** Of headers only the user agent, of the path nothing behind the `?`: the rest may be secret. */
@@ -85,33 +123,6 @@ function rememberedOf({ subject, decision }: GateEvents["refused"]): Remembered 
   let bytes = 1_000 + 2 * (told + named);
   for (const { key } of verdicts) bytes += 250 + key.length;
   return { at: Date.now(), decision, ip, method, host, path, userAgent, user, customer, account, bytes };
-}
-
-function pathOf({ path }: Subject): string {
-  const end = path.indexOf("?");
-  return cut(path, end < 0 ? path.length : end);
-}
-
-/** What stands for the user name in basic auth is often a key to an API: unless a rule counts by it, it is not kept. */
-function accountOf({ account }: Subject, { verdicts }: Decision): string | undefined {
-  if (account === undefined || verdicts.length === 0) return undefined;
-  const name = account.trim().toLowerCase();
-  return name !== "" && verdicts.some(({ key }) => key.includes(name)) ? account : undefined;
-}
-
-const longestFact = 200;
-/** A part of a text keeps the whole of it in memory: of longer ones it is copied. */
-const longestWhole = 500;
-
-function cut(text: string, end: number = text.length): string {
-  const most = Math.min(end, longestFact);
-  if (text.length <= most) return text;
-  const part = text.slice(0, most);
-  return text.length <= longestWhole ? part : Buffer.from(part, "utf16le").toString("utf16le");
-}
-
-function cutIf(text: string | undefined): string | undefined {
-  return text === undefined ? undefined : cut(String(text));
 }
 
 function refusalOf({ at, decision, ...rest }: Remembered): Refusal {

@@ -1,5 +1,6 @@
 import type { MetricObjectWithValues, MetricValue } from "prom-client";
-import type { Refusal } from "../refusal.js";
+import type { KeptPage } from "../kept-request.js";
+import type { ClientFilter, Refusal, RefusedClient } from "../refusal.js";
 import type { FrontState, Server } from "../server.js";
 
 /** What may be asked, in either direction, and what is answered. */
@@ -12,8 +13,12 @@ export interface Answers {
   state: FrontState | undefined;
   /** Of a worker: a decision of its own that refused, as long as it remembers. Null, for undefined would not be sent. */
   refusal: Refusal | null;
+  /** Of a worker: whom it refused lately. */
+  "refused clients": readonly RefusedClient[];
   /** Of a worker: what it decided in the newest seconds. */
   series: Awaited<ReturnType<Server["series"]>> | null;
+  /** Of a worker: some of the newest requests it met. */
+  traffic: KeptPage;
   /** Of a worker: one of its busiest clients. Null: it is none of them. */
   "client series": NonNullable<Awaited<ReturnType<Server["clientSeries"]>>> | null;
 }
@@ -24,8 +29,11 @@ export type Question =
   /** `most`: of the busiest clients. */
   | { readonly kind: "state"; readonly most: number }
   | { readonly kind: "refusal"; readonly id: string }
+  | { readonly kind: "refused clients"; readonly filter: ClientFilter }
   | { readonly kind: "series"; readonly seconds: number }
-  | { readonly kind: "client series"; readonly key: string };
+  | { readonly kind: "client series"; readonly key: string }
+  /** So many from this number on. */
+  | { readonly kind: "traffic"; readonly from: number; readonly most: number };
 
 export interface Asked {
   readonly number: number;

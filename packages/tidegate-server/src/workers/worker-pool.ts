@@ -6,6 +6,7 @@ import type { Fronts } from "../server.js";
 import { type Asking, asking } from "./asking.js";
 import type { Message, Question } from "./messages.js";
 import { stateOfAll } from "./state-of-all.js";
+import { trafficOfAll } from "./traffic-of-all.js";
 
 /** Processes that meet the traffic, kept alive: one that dies is replaced, later each time. */
 export interface WorkerPool extends Fronts {
@@ -104,6 +105,10 @@ export async function startWorkers(options: WorkerPoolOptions): Promise<WorkerPo
       const asked = [...ready.values()].map((talk) => talk.ask({ kind: "refusal", id }, null));
       return (await Promise.all(asked)).find((refusal) => refusal !== null) ?? undefined;
     },
+    async refusedClients(filter) {
+      const asked = [...ready.values()].map((talk) => talk.ask({ kind: "refused clients", filter }, []));
+      return (await Promise.all(asked)).flat();
+    },
     async series(seconds) {
       const asked = [...ready.values()].map((talk) => talk.ask({ kind: "series", seconds }, null));
       return (await Promise.all(asked)).filter((each) => each !== null);
@@ -112,6 +117,7 @@ export async function startWorkers(options: WorkerPoolOptions): Promise<WorkerPo
       const asked = [...ready.values()].map((talk) => talk.ask({ kind: "client series", key }, null));
       return (await Promise.all(asked)).filter((each) => each !== null);
     },
+    traffic: () => trafficOfAll([...ready.values()]),
     async metricsText(own: Registry) {
       const theirs = [...ready.values()].map((talk) => talk.ask({ kind: "metrics" }, []));
       const all = await Promise.all([own.getMetricsAsJSON(), ...theirs]);

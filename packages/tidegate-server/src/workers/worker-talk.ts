@@ -28,7 +28,7 @@ export function workerTalk(): WorkerTalk {
 }
 
 async function answerTo(question: Question, server: Server): Promise<unknown> {
-  const { registry, finish, state, refusal, series, clientSeries } = server;
+  const { registry, finish, state, refusal, refusedClients, series, clientSeries, traffic } = server;
   switch (question.kind) {
     case "metrics":
       return registry.getMetricsAsJSON();
@@ -38,10 +38,14 @@ async function answerTo(question: Question, server: Server): Promise<unknown> {
       return finish(question.id, question.status);
     case "refusal":
       return (await refusal(question.id)) ?? null;
+    case "refused clients":
+      return refusedClients(question.filter);
     case "series":
       return series(question.seconds);
     case "client series":
       return (await clientSeries(question.key)) ?? null;
+    case "traffic":
+      return traffic(question.from, question.most);
   }
 }
 

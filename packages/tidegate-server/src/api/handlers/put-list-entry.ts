@@ -13,7 +13,7 @@ export const putListEntry: Handler<ListEntryAnswer> = async (parts, ask) => {
   const address = ask.param("address");
   const { for: duration, why, force = false } = parseAs(listBody, await ask.body(), "body");
   const who = ask.who();
-  if (!force) guardList(list, address, ask.req.socket.remoteAddress);
+  if (!force) guardList(list, address, { peer: ask.peer(), isProxy: parts.isProxy });
   const reason = why === undefined ? {} : { why };
   const { entry, before, noted } = await putEntry(
     parts,

@@ -29,7 +29,7 @@ export const undoAudit: Handler<UndoAnswer> = async (parts, ask) => {
           if (!force && !undoing.isLeft(now)) throw undoStale(now);
         },
       },
-      { peer: ask.req.socket.remoteAddress, force },
+      { peer: ask.peer(), force },
     );
     return { body: { undone: id, ...(noted && { entry: noted }) } };
   });

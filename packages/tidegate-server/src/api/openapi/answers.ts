@@ -112,6 +112,13 @@ export const oneVersion = answerOf<Types.PolicyVersionAnswer>()("OnePolicyVersio
   version: policyVersion,
   before: maybe(versionId),
 });
+const ruleMode = oneOf(["enforce", "shadow", "off"]);
+const policyRule = answerOf<Types.PolicyRule>()("PolicyRule", { name: string(), mode: ruleMode });
+export const policyRules = answerOf<Types.PolicyRulesAnswer>()("PolicyRules", {
+  version: versionId,
+  mode: ruleMode,
+  rules: array(policyRule),
+});
 export const validated = answerOf<Types.ValidateAnswer>()("Validated", {
   ok: boolean(),
   problems: array(configProblem),
@@ -132,6 +139,30 @@ export const removedEntry = answerOf<Types.ListRemovedAnswer>()("RemovedListEntr
   list: listName,
   removed: string(),
   before: maybe(listEntry),
+});
+
+const clientLine = answerOf<Types.ClientLine>()("ClientLine", {
+  client: string(),
+  ip: maybe(string()),
+  requests: count,
+  refused: count,
+  refusedAt: maybe(time),
+  heldUntil: maybe(time),
+  userAgent: maybe(string()),
+  allowed: boolean().nullable(),
+});
+export const clients = answerOf<Types.ClientsAnswer>()("Clients", { clients: array(clientLine), count });
+const previewedEntry = answerOf<Types.PreviewedEntry>()("PreviewedEntry", {
+  address: string(),
+  problem: maybe(string()),
+  slip: maybe(string()),
+  now: maybe(listEntry.extend({ etag: string() })),
+});
+export const preview = answerOf<Types.ListPreviewAnswer>()("ListPreview", {
+  list: listName,
+  entries: array(previewedEntry),
+  clients: array(clientLine),
+  count,
 });
 
 const ownLimits = record(string(), int()).nullable();

@@ -9,6 +9,7 @@ const queryWords: Readonly<Record<string, string>> = {
   after: "`next` of the page before.",
   ip: "Of the client at this address.",
   key: "Of the client with this digest.",
+  within: "Only within this address or block.",
   seconds: "How far back.",
   who: "Only what they did.",
   what: "Only what was done so, or begins so: `blocklist.`",

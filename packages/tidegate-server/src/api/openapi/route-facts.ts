@@ -2,6 +2,7 @@ import type { z } from "zod";
 import * as shapes from "../shapes.js";
 import * as answers from "./answers.js";
 import { namedShapes } from "./named.js";
+import { rehearsalReport } from "./rehearsal-answer.js";
 
 /** Of a row of the table of routes, what the document tells. */
 export interface DocumentedRoute {
@@ -156,11 +157,34 @@ export const routeFacts: Readonly<Record<string, RouteFacts>> = {
     body: body("PolicyText", shapes.policyText, { text: policyExample }),
     answers: ok("What is, if anything.", answers.validated),
   },
+  "POST /v1/rehearse": {
+    summary: "What a policy would have done to recent traffic, against the one in force",
+    body: body("RehearseBody", shapes.rehearseBody, { policy: policyExample, against: "current" }),
+    answers: ok("The report, as `tidegate replay --json` prints it.", rehearsalReport),
+    problems: { ...none, 400: ["TG_CONFIG"], 409: ["TG_REHEARSAL_BUSY"] },
+  },
   "POST /v1/policy/rollback": {
     summary: "Puts an older version's text in force again",
     body: body("RollbackBody", shapes.rollbackBody, { to: 1, why: "too strict" }),
     answers: [{ status: 201, words: "The new version.", shape: answers.oneVersion }],
     problems: { 404: ["TG_POLICY_VERSION"], 409: ["TG_POLICY_CONFLICT"], ...changed },
+    givesTag: true,
+    takesTag: true,
+  },
+  "GET /v1/policy/rules": {
+    summary: "Rules of the policy in force, with their modes",
+    answers: ok("In the policy's order.", answers.policyRules),
+    givesTag: true,
+  },
+  "PUT /v1/policy/rules/:rule/mode": {
+    summary: "Switches one rule: a new version with nothing else changed",
+    params: { rule: { words: "The rule's name, percent-encoded.", example: "req/ip" } },
+    body: body("RuleModeBody", shapes.ruleModeBody, { mode: "shadow", why: "customers complain" }),
+    answers: [
+      ...ok("It is so already.", answers.oneVersion),
+      { status: 201, words: "The new version.", shape: answers.oneVersion },
+    ],
+    problems: { ...none, 400: ["TG_CONFIG"], 409: ["TG_POLICY_CONFLICT"], ...changed },
     givesTag: true,
     takesTag: true,
   },
@@ -170,6 +194,13 @@ export const routeFacts: Readonly<Record<string, RouteFacts>> = {
     query: shapes.listQuery,
     queryExample: { most: "10" },
     answers: ok("A page, and what the policy itself names.", answers.list),
+    problems: none,
+  },
+  "POST /v1/lists/:list/preview": {
+    summary: "Whom entries would hit among clients seen lately; nothing is added",
+    params: { list },
+    body: body("PreviewBody", shapes.previewBody, { addresses: ["203.0.113.0/24"] }),
+    answers: ok("What each would be, and 100 of the clients.", answers.preview),
     problems: none,
   },
   "GET /v1/lists/:list/:address": {
@@ -249,6 +280,12 @@ export const routeFacts: Readonly<Record<string, RouteFacts>> = {
     summary: "Forgets a client: counts, holds, edges",
     body: body("ClearBody", shapes.clearBody, { subject: { ip: "203.0.113.7" } }),
     answers: ok("What was forgotten.", answers.cleared),
+  },
+  "GET /v1/clients": {
+    summary: "Clients seen lately, within a block or by a digest",
+    query: shapes.clientsQuery,
+    queryExample: { within: "203.0.113.0/24" },
+    answers: ok("The busiest first.", answers.clients),
   },
   "GET /v1/busiest": {
     summary: "The busiest clients lately",

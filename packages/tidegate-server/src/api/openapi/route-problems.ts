@@ -5,7 +5,7 @@ export function problemsOf(
   { method, path, isOpen }: DocumentedRoute,
   { problems = {}, query, body, takesTag }: RouteFacts,
 ): Map<number, readonly string[]> {
-  const isWrite = method !== "GET" && path !== "/v1/policy/validate" && path !== "/v1/explain";
+  const isWrite = method !== "GET" && !isLook(path);
   const isSent = query !== undefined || body !== undefined || takesTag === true || isWrite;
   const found = new Map<number, Set<string>>();
   const add = (status: number, ...codes: readonly string[]): void => {
@@ -23,4 +23,9 @@ export function problemsOf(
   if (path.startsWith("/v1/")) add(503, "TG_DATA_UNREACHABLE", "TG_DATA_WRITE", "TG_DATA_CLOSED");
   for (const [status, codes] of Object.entries(problems)) add(Number(status), ...codes);
   return new Map([...found].sort(([one], [other]) => one - other).map(([status, set]) => [status, [...set]]));
+}
+
+/** Asked by POST for the sake of what is sent; nothing is changed. */
+function isLook(path: string): boolean {
+  return path === "/v1/explain" || path === "/v1/rehearse" || /\/(?:validate|preview)$/.test(path);
 }

@@ -18,7 +18,7 @@ export function undoList({ what, before, after }: AuditEntry): Undoing | undefin
     isBack: (now) => isSame(now, earlier),
     async undo(parts, act, { peer, force }) {
       if (earlier === undefined) return (await removeEntry(parts, { list, address }, act)).noted;
-      if (!force) guardList(list, address, peer);
+      if (!force) guardList(list, address, { peer, isProxy: parts.isProxy });
       return (await putEntry(parts, { list, ...wantedOf(earlier) }, act)).noted;
     },
   };

@@ -1,0 +1,37 @@
+import { Foreign } from "../parts/foreign.tsx";
+import { Table } from "../parts/table.tsx";
+import type { RehearsalReport } from "../types.ts";
+import { count, visible } from "../words.ts";
+import { Heading } from "./heading.tsx";
+
+/** Limits from the traffic's own distribution. */
+export function Suggestions({ suggestions }: { suggestions: NonNullable<RehearsalReport["suggestions"]> }) {
+  return (
+    <>
+      <Heading>Suggested limits</Heading>
+      <Table
+        label="Suggested limits"
+        head={["Rule", "Now", "Suggested", "Would refuse", "Clients", "Why"]}
+        numbers={[3, 4]}
+        empty="There was too little traffic to suggest any."
+      >
+        {suggestions.map(({ rule, limit, suggested, refused, refusedClients, words }) => (
+          <tr key={`${rule} ${limit}`}>
+            <th scope="row">
+              <Foreign text={rule} />
+            </th>
+            <td>
+              <Foreign text={limit} />
+            </td>
+            <td>
+              <Foreign text={suggested} />
+            </td>
+            <td class="number">{count(refused)}</td>
+            <td class="number">{count(refusedClients)}</td>
+            <td class="wraps words">{visible(words)}</td>
+          </tr>
+        ))}
+      </Table>
+    </>
+  );
+}

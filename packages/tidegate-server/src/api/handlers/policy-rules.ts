@@ -1,0 +1,12 @@
+import { policyTag } from "../conflict/tags.js";
+import type { Handler } from "../handler.js";
+import type { PolicyRulesAnswer } from "../types.js";
+
+export const policyRules: Handler<PolicyRulesAnswer> = ({ gate, keeper }) => {
+  const { version } = keeper.status();
+  const { mode = "enforce", rules } = gate.policy;
+  return {
+    body: { version, mode, rules: rules.map(({ name, mode: own = "enforce" }) => ({ name, mode: own })) },
+    etag: policyTag(version),
+  };
+};
