@@ -23,6 +23,7 @@ const NAMES = [
   "edge-crossing",
   "edge-restore",
   "edge-rate",
+  "replay",
   "dashboard-cost",
   "dashboard-tasks",
 ];

@@ -1,5 +1,5 @@
 // id -> module. Add a peer: one file beside this one, one line here. Apps that have it in front are in http/,
-// proxies and services in proxy/, under the same file name.
+// proxies and services in proxy/, commands that read logs in replay/, under the same file name.
 export const peers = {
   tidegate: "./tidegate.mjs",
   rlf: "./rate-limiter-flexible.mjs",
@@ -13,6 +13,7 @@ export const peers = {
   hxy: "./httpxy.mjs",
   fhp: "./fastify-http-proxy.mjs",
   nginx: "./nginx.mjs",
+  goaccess: "./goaccess.mjs",
 };
 
 /** `http` is a measure's: true for apps, or the name of another folder. */
@@ -34,6 +35,7 @@ const NAMES = {
   hxy: "httpxy",
   fhp: "@fastify/http-proxy",
   nginx: "nginx",
+  goaccess: "GoAccess",
 };
 
 /** "rlf.one-sha" -> "rate-limiter-flexible one-sha"; the plain faces go unnamed. */

@@ -100,6 +100,12 @@ export const libraryArrows: readonly Arrow[] = [
     because: "a preset speaks a seed's own layout, so it may know stores by name",
   },
   {
+    from: "simulate/traffic/**",
+    may: ["own/**"],
+    mayType: ["simulate/rehearsal.ts"],
+    because: "modelled traffic knows no policy: it would not be the truth",
+  },
+  {
     from: "simulate/**",
     may: ["*.ts", "own/**", "policy/**", "algorithms/**", "stores/memory/**"],
     because: "a rehearsal runs the real policy and algorithms, in memory, on a virtual clock",
@@ -113,7 +119,7 @@ export const libraryArrows: readonly Arrow[] = [
 
 const LIBRARY = "pkg:tidegate*";
 const SPINE =
-  "{settings,data,edge,edge-feed,offenders,refusal,control-desk,problem,log,secret,closing,version,printable}.ts";
+  "{settings,data,edge,edge-feed,offenders,refusal,control-desk,problem,log,secret,closing,version,printable,kept-request}.ts";
 
 /** The import arrows of the server. The library is known by its public entry points only, which is what a package's name is. */
 export const serverArrows: readonly Arrow[] = [
@@ -205,6 +211,16 @@ export const serverArrows: readonly Arrow[] = [
     because: "who watches changes nothing, and what he watches is handed in",
   },
   {
+    from: "plots/**",
+    may: ["own/**", LIBRARY, "node:*", "pkg:@resvg/resvg-js"],
+    because: "what is drawn is handed in, and where it goes is the command's to know",
+  },
+  {
+    from: "rehearse/**",
+    may: [SPINE, "rehearse/**", LIBRARY, "node:*"],
+    because: "a log is read, not understood: what it means under a policy is the library's to say",
+  },
+  {
     from: "demo/**",
     may: ["node:*"],
     because: "the demo's app is any app",
@@ -249,13 +265,38 @@ export const dashboardArrows: readonly Arrow[] = [
     because: "what is known of the server is the same on every page",
   },
   {
+    from: "report/**",
+    may: [
+      "{types,words}.ts",
+      "style.css",
+      "parts/{table,foreign}.tsx",
+      "own/**",
+      PAGE_LIBRARIES,
+      "pkg:{uplot*,*.css}",
+    ],
+    because: "a report is shown without a server too: everything comes in as data",
+  },
+  {
     from: "parts/**",
-    may: [PAGE_SPINE, "!{main,shell}.tsx", "live/**", "own/**", PAGE_LIBRARIES, "pkg:uplot*"],
+    may: [PAGE_SPINE, "!{main,shell}.tsx", "live/**", "report/**", "own/**", PAGE_LIBRARIES, "pkg:uplot*"],
     because: "a part stands on any page",
   },
   {
+    from: "playground/**",
+    may: ["style.css", "own/**", PAGE_LIBRARIES, "pkg:{uplot*,*.css,tidegate/simulate}"],
+    because: "the playground is a page of its own too, without a server",
+  },
+  {
     from: "pages/**",
-    may: [PAGE_SPINE, "!{main,shell}.tsx", "live/**", "parts/**", "own/**", PAGE_LIBRARIES],
+    may: [
+      PAGE_SPINE,
+      "!{main,shell}.tsx",
+      "live/**",
+      "parts/**",
+      "playground/playground.tsx",
+      "own/**",
+      PAGE_LIBRARIES,
+    ],
     because: "a page is made of parts, and knows no other page",
   },
 ];

@@ -156,7 +156,7 @@ describe("why, of a decision", () => {
 });
 
 describe("with workers", () => {
-  it("whichever of them refused, the decision is found", async () => {
+  it("whichever of them refused, the decision is found, and of its client those of all", async () => {
     const folder = temporaryFolder();
     configFile(
       folder,
@@ -169,9 +169,11 @@ policy: { rules: [{ name: req/ip, by: ip, limits: [0 per hour] }] }
     );
     const { proxy, admin } = await startTidegate({ folder });
     const prefixes = new Set<string>();
+    let refused = 0;
     for (let i = 0; i < 200 && prefixes.size < 2; i++) {
       const response = await fetch(proxy, { headers: { connection: "close" } });
       await response.arrayBuffer();
+      refused++;
       const id = response.headers.get("tidegate-decision") as string;
       const [prefix = ""] = id.split("-");
       if (prefixes.has(prefix)) continue;
@@ -182,6 +184,16 @@ policy: { rules: [{ name: req/ip, by: ip, limits: [0 per hour] }] }
       expect(stdout).toContain("Decided by the rule req/ip");
     }
     expect(prefixes.size).toBe(2);
+    const seen = await fetch(`${admin}/v1/clients?within=127.0.0.0%2F8`);
+    expect(await seen.json()).toMatchObject({ count: 1, clients: [{ client: "127.0.0.1", refused }] });
+    const told = await run(["client", "seen", "127.0.0.0/8", "--url", admin]);
+    expect(told).toMatchObject({ code: 0, stderr: "" });
+    expect(told.stdout).toMatch(new RegExp(`^127\\.0\\.0\\.1 +${refused} +${refused} +.* refused `, "m"));
+    const preview = await run(["list", "preview", "blocklist", "127.0.0.1", "nonsense", "--url", admin]);
+    expect(preview.code).toBe(1);
+    expect(preview.stderr).toContain("names the address you are calling from. It takes --force.");
+    expect(preview.stderr).toContain("nonsense: This is not an address or a block.");
+    expect(preview.stdout).toMatch(/^127\.0\.0\.1 +/m);
     expect((await run(["why", "mf3k2x9-1a", "--url", admin])).code).toBe(4);
   });
 });

@@ -29,6 +29,8 @@ export interface RunOptions {
   readonly says?: string;
   readonly interrupted?: AbortSignal;
   readonly onWrite?: (text: string) => void;
+  /** What is piped in. */
+  readonly input?: Io["input"];
   /** The keyboard. */
   readonly keys?: Io["keys"];
 }
@@ -57,6 +59,7 @@ export async function tidegate(args: readonly string[], options: RunOptions = {}
       return says;
     },
     interrupted: options.interrupted ?? new AbortController().signal,
+    ...(options.input && { input: options.input }),
     ...(options.keys && { keys: options.keys }),
   };
   const code = await run(args, io);

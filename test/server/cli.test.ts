@@ -284,6 +284,39 @@ describe("policy", () => {
     expect(missing.stderr).toContain("`tidegate policy history` lists them");
   });
 
+  it("has rules that are switched one by one, after a yes, with nothing else changed", async () => {
+    const { tidegate, gate, visit } = await adminRig();
+    expect((await tidegate("policy rules")).stdout).toMatch(/^req\/ip +enforce$/m);
+    await visit("203.0.113.7", 4);
+    expect((await tidegate("why 203.0.113.7")).code).toBe(1);
+    expect((await tidegate("policy rule req/ip off")).code).toBe(2);
+    expect((await tidegate("policy rule req/ip off", { says: "no" })).code).toBe(1);
+    const off = await tidegate(["policy", "rule", "req/ip", "off", "--why", "too many", "--yes"]);
+    expect(off).toMatchObject({
+      code: 0,
+      stdout: "req/ip is off: it does nothing. In force is version 2.\n",
+    });
+    expect((await tidegate("why 203.0.113.7")).code).toBe(0);
+    expect((await tidegate("policy show")).stdout).toBe(firstPolicy.replace("req/ip,", "req/ip, mode: off,"));
+    expect((await tidegate("audit")).stdout).toMatch(/rule req\/ip: off \(too many\)/);
+    expect((await tidegate("policy rule req/ip off --yes")).stdout).toBe("req/ip is off already.\n");
+    expect(JSON.parse((await tidegate("policy rules --json")).stdout)).toMatchObject({
+      version: 2,
+      rules: [
+        { name: "req/ip", mode: "off" },
+        { name: "api", mode: "enforce" },
+      ],
+    });
+    const { stdout } = await tidegate("audit --json");
+    const [{ id }] = JSON.parse(stdout) as [{ id: number }];
+    expect((await tidegate(`audit undo ${id} --yes`)).code).toBe(0);
+    expect(gate.policy.rules[0]?.mode).toBeUndefined();
+    const missing = await tidegate("policy rule nobody shadow --yes");
+    expect(missing).toMatchObject({ code: 4 });
+    expect(missing.stderr).toContain("There are req/ip, api.");
+    expect((await tidegate("policy rule req/ip loud --yes")).code).toBe(2);
+  });
+
   it.each(["policy show", "policy history"])(
     "`%s` says what is wrong with the file, and keeps it out of what is piped on",
     async (line) => {
@@ -518,6 +551,7 @@ describe("help", () => {
     "list show",
     "list add",
     "list remove",
+    "list preview",
     "customer",
     "customer show",
     "customer tier",
@@ -525,16 +559,20 @@ describe("help", () => {
     "client",
     "client show",
     "client clear",
+    "client seen",
     "policy",
     "policy validate",
     "policy show",
     "policy history",
     "policy diff",
     "policy rollback",
+    "policy rules",
+    "policy rule",
     "top",
     "audit",
     "edge",
     "edge render",
+    "replay",
     "schema",
     "completion",
   ])("of `%s` has an example that is about it", async (verb) => {

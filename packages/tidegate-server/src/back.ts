@@ -3,10 +3,11 @@ import { hostname } from "node:os";
 import { Gauge, type Registry } from "prom-client";
 import type { Subject } from "tidegate";
 import { canonicalBlock, fingerprintsOf } from "tidegate/http";
-import { adminApi } from "./api/admin-api.js";
+import { type AdminOptions, adminApi } from "./api/admin-api.js";
 import { heldClients } from "./api/edge-desk.js";
 import type { ReportedStatus } from "./api/handler.js";
 import type { Closing } from "./closing.js";
+import { overlapTest } from "./control/address-overlap.js";
 import { openEdgeLoop } from "./control/edge-loop.js";
 import { openSafelisted } from "./control/safelisted.js";
 import { forgetTracked } from "./control/tracking/tracked-rules.js";
@@ -15,11 +16,14 @@ import type { Core } from "./core.js";
 import { openCustomers } from "./customers/open-customers.js";
 import { openEdge } from "./edges/open-edge.js";
 import { readEdge } from "./edges/read-edge.js";
+import type { KeptRequest } from "./kept-request.js";
 import { listen } from "./listen/listen.js";
 import type { Live, LiveSeries } from "./live/live.js";
 import { openLive } from "./live/open-live.js";
+import { seenClients } from "./live/seen-clients.js";
 import type { Log } from "./log.js";
-import type { Refusal } from "./refusal.js";
+import type { ClientFilter, Refusal, RefusedClient } from "./refusal.js";
+import { recentRehearsal } from "./rehearse/recent-rehearsal.js";
 import type { FrontState, Fronts } from "./server.js";
 import type { EdgeSettings, Settings } from "./settings.js";
 
@@ -34,8 +38,12 @@ export interface BackOptions {
   readonly fronts: Fronts | undefined;
   /** Undefined where nothing meets traffic. */
   readonly refusal?: (id: string) => Promise<Refusal | undefined>;
+  /** Whom this server refused lately. Undefined where nothing meets traffic. */
+  readonly refusedClients?: (filter: ClientFilter) => Promise<readonly RefusedClient[]>;
   /** By the key a client is counted under. Undefined where nothing meets traffic. */
   readonly series?: LiveSeries;
+  /** The newest requests, oldest first. Undefined where nothing meets traffic. */
+  readonly traffic?: () => Promise<readonly KeptRequest[]>;
   /** False: looks at the edges as others report them. */
   readonly keepsEdges: boolean;
   readonly log: Log;
@@ -81,7 +89,16 @@ export async function openBack(options: BackOptions): Promise<Back> {
     status,
     busiest: async (most) => (await options.state(most)).busiest,
     validate: core.parse,
+    isProxy: overlapTest(settings.trustedProxies),
+    seen: seenClients({
+      busiest: async (most) => (await options.state(most)).busiest,
+      refused: options.refusedClients ?? (async () => []),
+      offenders: () => data.offenders.now(),
+      clientOf: (ip) => clientKey(ip, settings.identity.ipv6Prefix),
+      overlap: overlapTest,
+    }),
     ...(refusal && { refusal }),
+    ...rehearsalOf(options),
     ...(metricsText && { metricsText }),
   });
   const { hosts } = settings.admin;
@@ -91,6 +108,13 @@ export async function openBack(options: BackOptions): Promise<Back> {
   closing.add("live", () => live.close());
   url = listener.url;
   return { admin: url, ...(await firstLogin(core, log, url, firstCode)) };
+}
+
+/** None where nothing meets traffic, or none of it is kept. */
+function rehearsalOf({ settings, core, traffic }: BackOptions): Pick<AdminOptions, "rehearsal"> {
+  if (traffic === undefined || settings.rehearse.keep === 0) return {};
+  const { gate, parse } = core;
+  return { rehearsal: recentRehearsal({ traffic, parse, gate, identity: settings.identity }) };
 }
 
 /** While Redis is out of reach no start waits for it again: `tidegate token login-url` makes one later. */

@@ -1,18 +1,21 @@
 import type { Registry } from "prom-client";
-import type { Subject } from "tidegate";
+import type { Decision, Subject } from "tidegate";
+import { decisionOf } from "tidegate/node";
 import type { Closing } from "./closing.js";
 import { openControl } from "./control/open-control.js";
 import type { Core } from "./core.js";
 import { decideService, type Finish } from "./decide/decide-service.js";
 import { startDemoApp } from "./demo/demo-app.js";
+import type { KeptPage } from "./kept-request.js";
 import { listen } from "./listen/listen.js";
 import { type FrontSeries, openFrontSeries } from "./live/front-series.js";
 import type { Log } from "./log.js";
 import { openDecisionLog } from "./observe/decision-log.js";
 import { recentDecisions } from "./observe/recent-decisions.js";
+import { recentTraffic } from "./observe/recent-traffic.js";
 import type { Offenders } from "./offenders.js";
 import { openProxy } from "./proxy/open-proxy.js";
-import type { Refusal } from "./refusal.js";
+import type { ClientFilter, Refusal, RefusedClient } from "./refusal.js";
 import type { Settings } from "./settings.js";
 
 /** What meets traffic: the proxy and the decision service. Each worker has one. */
@@ -24,8 +27,12 @@ export interface Front {
   readonly finish: Finish;
   /** A decision of this process's that refused, as long as it is remembered. */
   refusal(id: string): Refusal | undefined;
+  /** Whom it refused lately. */
+  refusedClients(filter: ClientFilter): RefusedClient[];
   /** What it decided lately, second by second. */
   readonly series: FrontSeries;
+  /** The newest requests, so many of them from this number on, as far as they are kept. */
+  traffic(from: number, most: number): KeptPage;
 }
 
 export interface FrontOptions {
@@ -40,6 +47,8 @@ export interface FrontOptions {
 }
 
 type Track = ((subject: Subject) => void) | undefined;
+/** Told how a request ended, where that is known. */
+type Ended = ((decision: Decision | undefined, status: number | undefined) => void) | undefined;
 
 export async function openFront(options: FrontOptions): Promise<Front> {
   const { settings, core, log, registry, closing } = options;
@@ -51,14 +60,19 @@ export async function openFront(options: FrontOptions): Promise<Front> {
   closing.add("recent decisions", () => recent.close());
   const series = openFrontSeries(gate);
   closing.add("series", () => series.close());
-  const decide = await openDecide(options, control.track);
-  const proxy = await openPerimeter(options, control.track);
+  const { keep } = settings.rehearse;
+  const traffic = keep === 0 ? undefined : recentTraffic(gate, { keep: Math.ceil(keep / settings.workers) });
+  closing.add("recent traffic", () => traffic?.close());
+  const decide = await openDecide(options, control.track, traffic?.ended);
+  const proxy = await openPerimeter(options, control.track, traffic?.ended);
   return {
     urls: { ...(proxy && { proxy: proxy.url }), ...(decide && { decide: decide.url }) },
     notReady: () => proxy?.notReady() ?? [],
     finish: decide?.finish ?? (async () => false),
     refusal: recent.find,
+    refusedClients: recent.clients,
     series,
+    traffic: (from, most) => traffic?.read(from, most) ?? { requests: [] },
   };
 }
 
@@ -87,6 +101,7 @@ function openLoggedOffenders({ settings, core, log, registry, closing, worker }:
 async function openDecide(
   options: FrontOptions,
   track: Track,
+  ended: Ended,
 ): Promise<{ url: string; finish: Finish } | undefined> {
   const { settings, core, log, registry, closing, finishElsewhere } = options;
   const address = settings.listen.decide;
@@ -98,6 +113,7 @@ async function openDecide(
     registry,
     ...(finishElsewhere && { finishElsewhere }),
     ...(track && { track }),
+    ...(ended && { onEnded: ended }),
   });
   closing.add("decisions", () => service.close());
   const { hosts } = settings.decide;
@@ -110,13 +126,21 @@ async function openDecide(
 async function openPerimeter(
   options: FrontOptions,
   track: Track,
+  ended: Ended,
 ): Promise<{ url: string; notReady(): readonly string[] } | undefined> {
   const { core, log, registry, closing } = options;
   const address = options.settings.listen.proxy;
   if (address === undefined) return undefined;
   const settings = options.settings.isDemo ? await withDemoApp(options.settings, closing) : options.settings;
   const { gate } = core;
-  const proxy = openProxy({ settings, gate, log, registry, ...(track && { track }) });
+  const proxy = openProxy({
+    settings,
+    gate,
+    log,
+    registry,
+    ...(track && { track }),
+    ...(ended && { onEnded: (req, status) => ended(decisionOf(req), status) }),
+  });
   closing.add("upstreams", () => proxy.close());
   const { handle, upgrade, serverOptions } = proxy;
   const listener = await listen({

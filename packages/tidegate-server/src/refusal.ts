@@ -18,6 +18,22 @@ export interface Refusal {
   readonly about: RefusalFacts;
 }
 
+/** Of the refusals that are remembered, those of one address. */
+export interface RefusedClient {
+  readonly ip: string;
+  readonly refused: number;
+  /** Of the last of them. */
+  readonly at: number;
+  readonly about: RefusalFacts;
+}
+
+/** Which clients: those within one of these addresses and blocks, or whom a rule counted under this very key. */
+export interface ClientFilter {
+  /** Canonical. */
+  readonly within?: readonly string[];
+  readonly key?: string;
+}
+
 /** As they were told, cut to 200 characters: hostile until shown to be printable. */
 export interface RefusalFacts extends OffenderFacts {
   readonly user?: string;

@@ -6,12 +6,13 @@ import type { Loaded } from "./config/load-config.js";
 import { openCore } from "./core.js";
 import type { Finish } from "./decide/decide-service.js";
 import { type Front, openFront } from "./front.js";
+import type { KeptPage, KeptRequest } from "./kept-request.js";
 import type { ClientSeries, Series } from "./live/series.js";
 import { sumClients, sumSeries } from "./live/sum-series.js";
 import type { Log } from "./log.js";
 import { logDecisions } from "./observe/log-decisions.js";
 import { openMeters } from "./observe/open-meters.js";
-import type { Refusal } from "./refusal.js";
+import type { ClientFilter, Refusal, RefusedClient } from "./refusal.js";
 import { version } from "./version.js";
 
 export interface ServerOptions {
@@ -37,9 +38,13 @@ export interface Fronts {
   state(most: number): Promise<FrontState>;
   /** A decision that refused, as long as the one that made it remembers. */
   refusal(id: string): Promise<Refusal | undefined>;
+  /** Whom each of them refused lately. */
+  refusedClients(filter: ClientFilter): Promise<readonly RefusedClient[]>;
   /** What each of them decided in the newest seconds, and one of its busiest clients. */
   series(seconds: number): Promise<readonly Series[]>;
   clientSeries(key: string): Promise<readonly ClientSeries[]>;
+  /** The newest requests of all of them, as far as they are kept. */
+  traffic(): Promise<readonly KeptRequest[]>;
   /** Everybody's metrics and the given own ones, as one text. */
   metricsText(own: Registry): Promise<string>;
 }
@@ -72,9 +77,13 @@ export interface Server {
   readonly finish: Finish;
   /** A decision that refused, as long as it is remembered here. */
   refusal(id: string): Promise<Refusal | undefined>;
+  /** Whom this server refused lately; with workers one address may be there several times. */
+  refusedClients(filter: ClientFilter): Promise<readonly RefusedClient[]>;
   /** What was decided in the newest seconds, and of one of the busiest clients. */
   series(seconds: number): Promise<Series>;
   clientSeries(key: string): Promise<ClientSeries | undefined>;
+  /** The newest requests met here, so many of them from this number on. */
+  traffic(from: number, most: number): KeptPage;
   /** Tells whoever asks that it ends, lets what is under way end, and closes everything. */
   close(): Promise<void>;
 }
@@ -122,10 +131,14 @@ async function open(loaded: Loaded, options: ServerOptions, closing: Closing): P
   const state = (most: number): Promise<FrontState> => fronts?.state(most) ?? ownState(most);
   const refusal = async (id: string): Promise<Refusal | undefined> =>
     fronts === undefined ? front?.refusal(id) : fronts.refusal(id);
+  const refusedClients = async (filter: ClientFilter): Promise<readonly RefusedClient[]> =>
+    fronts === undefined ? (front?.refusedClients(filter) ?? []) : fronts.refusedClients(filter);
   const series = async (seconds: number): Promise<Series> =>
     sumSeries((await fronts?.series(seconds)) ?? (front ? [front.series.read(seconds)] : []), seconds);
   const clientSeries = async (key: string): Promise<ClientSeries | undefined> =>
     fronts === undefined ? front?.series.client(key) : sumClients(await fronts.clientSeries(key));
+  const traffic = async (): Promise<readonly KeptRequest[]> =>
+    fronts?.traffic() ?? front?.traffic(0, settings.rehearse.keep).requests ?? [];
   const status = async (): Promise<ServerStatus> => {
     const { notReady, metrics } = await state(0);
     return {
@@ -152,7 +165,9 @@ async function open(loaded: Loaded, options: ServerOptions, closing: Closing): P
           fronts,
           ...((role === "whole" || fronts !== undefined) && {
             refusal,
+            refusedClients,
             series: { read: series, client: clientSeries },
+            traffic,
           }),
           keepsEdges,
           log,
@@ -176,8 +191,10 @@ async function open(loaded: Loaded, options: ServerOptions, closing: Closing): P
     reload: (who) => keeper.reload(who),
     state,
     refusal,
+    refusedClients,
     series,
     clientSeries,
+    traffic: (from, most) => front?.traffic(from, most) ?? { requests: [] },
     finish: front?.finish ?? (async () => false),
     close() {
       isDraining = true;

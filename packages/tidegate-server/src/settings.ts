@@ -26,6 +26,8 @@ export interface Settings {
   readonly control: ControlSettings;
   readonly edges: Readonly<Record<string, EdgeSettings>>;
   readonly decisionLog?: DecisionLogSettings;
+  /** How many of the newest requests are kept to rehearse a policy with, of all workers together; 0: none. */
+  readonly rehearse: { readonly keep: number };
   readonly metrics: { readonly offenders: number };
   readonly logs: { readonly level: LogLevel };
   readonly workers: number;

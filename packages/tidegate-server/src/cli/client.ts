@@ -3,6 +3,7 @@ import type { ClearAnswer, ExplainAnswer } from "../api/types.js";
 import { printable } from "../printable.js";
 import { type Cli, examples, type Flags, type Verbs } from "./cli.js";
 import { heldFilter, isDigest, type RequestFlags, requestFacts, withRequestOptions } from "./client-facts.js";
+import { addClientSeen } from "./client-seen.js";
 import { heldBy } from "./edge-offenders.js";
 import { type ExitCode, exit } from "./exit.js";
 import { heldTable, listedText, refusedWords, tellHeld } from "./held-text.js";
@@ -15,6 +16,8 @@ export const addClient: Verbs = (program, act) => {
     .summary("what is counted of a client, and how to forget it")
     .description("What is counted of a client now, and how to forget it.")
     .addHelpText("after", examples("tidegate client show 203.0.113.7"));
+
+  addClientSeen(client, act);
 
   withRequestOptions(
     client

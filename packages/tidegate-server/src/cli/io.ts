@@ -12,6 +12,8 @@ export interface Io {
   ask(question: string): Promise<string | undefined>;
   /** Aborted when the person has seen enough. */
   readonly interrupted: AbortSignal;
+  /** What is piped in, as bytes. Undefined: nothing can be. */
+  input?(): AsyncIterable<Uint8Array>;
   /** Tells every key as it is pressed, unechoed, until the answered function is called. Undefined: there is no keyboard. */
   keys?(listener: (key: string) => void): () => void;
 }
@@ -46,6 +48,7 @@ export function processIo(): Io {
       if (!interruption.signal.aborted) process.once("SIGINT", () => interruption.abort());
       return interruption.signal;
     },
+    input: () => process.stdin,
     ...(process.stdin.isTTY === true && { keys: keysOf }),
   };
 }

@@ -4,6 +4,7 @@ import type { ListAnswer, ListEntryAnswer, ListLine, ListRemovedAnswer } from ".
 import { printable } from "../printable.js";
 import { type Cli, examples, type Flags, type Verbs, wholeNumber } from "./cli.js";
 import { CliError, usageError } from "./exit.js";
+import { addListPreview } from "./list-preview.js";
 import { pages } from "./pages.js";
 import { query, segment } from "./server-client.js";
 import { table } from "./table.js";
@@ -26,6 +27,8 @@ export const addList: Verbs = (program, act) => {
       "The safelist and the blocklist. A change holds within a second, everywhere; behind nginx, which repeats refusals, within six.",
     )
     .addHelpText("after", examples("tidegate list show"));
+
+  addListPreview(list, act);
 
   list
     .command("show")
@@ -50,7 +53,7 @@ export const addList: Verbs = (program, act) => {
     .option("--for <duration>", "10m, 6h, 2d (1w)")
     .option("--permanent", "until it is removed")
     .option("--why <words>", "the reason, for whoever finds it")
-    .option("--force", "even if it names this machine, yourself, or a good part of the Internet")
+    .option("--force", "even if it names this machine, yourself, a proxy, or a good part of the Internet")
     .addHelpText("after", examples('tidegate list add blocklist 203.0.113.7 --for 6h --why "scraper"'))
     .action(
       act(async (cli, flags: AddFlags, name: string, address: string) => {

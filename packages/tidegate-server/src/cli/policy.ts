@@ -7,6 +7,9 @@ import { CliError, exit } from "./exit.js";
 import { lineDiff } from "./line-diff.js";
 import { pages } from "./pages.js";
 import { policyNotes } from "./policy-notes.js";
+import { addPolicyPresets } from "./policy-presets.js";
+import { addPolicyRehearse } from "./policy-rehearse.js";
+import { addPolicyRule } from "./policy-rule.js";
 import { addPolicyValidate } from "./policy-validate.js";
 import { query } from "./server-client.js";
 import { table } from "./table.js";
@@ -23,7 +26,10 @@ export const addPolicy: Verbs = (program, act) => {
     )
     .addHelpText("after", examples("tidegate policy show"));
 
+  addPolicyPresets(policy, act);
   addPolicyValidate(policy, act);
+  addPolicyRehearse(policy, act);
+  addPolicyRule(policy, act);
 
   policy
     .command("show")

@@ -18,7 +18,8 @@ export function validateFile(given: string, { cwd, env }: Pick<Io, "cwd" | "env"
   return warnings;
 }
 
-function isBarePolicy(text: string): boolean {
+/** Whether a text is a policy alone, and not a configuration with one in it. */
+export function isBarePolicy(text: string): boolean {
   const { contents } = parseDocument(text, { logLevel: "silent" });
   if (!isMap(contents)) return false;
   const keys = contents.items.map(({ key }) => (isScalar(key) ? String(key.value) : ""));

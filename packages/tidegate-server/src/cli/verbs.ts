@@ -7,7 +7,9 @@ import { addDecide } from "./decide.js";
 import { addEdge } from "./edge.js";
 import { addList } from "./list.js";
 import { addPolicy } from "./policy.js";
+import { addReplay } from "./replay.js";
 import { addSchema } from "./schema.js";
+import { addSimulate } from "./simulate.js";
 import { addStart } from "./start.js";
 import { addToken } from "./token.js";
 import { addTop } from "./top.js";
@@ -26,6 +28,8 @@ export const verbs: readonly Verbs[] = [
   addAudit,
   addEdge,
   addToken,
+  addReplay,
+  addSimulate,
   addSchema,
   addCompletion,
 ];

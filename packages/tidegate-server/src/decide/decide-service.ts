@@ -9,7 +9,7 @@ import { answerDecide, answerExplain, answerExplainQuery, answerFinish } from ".
 import { callersOf } from "./callers.js";
 import { decisionWriter } from "./decision-text.js";
 import { forwardAuth } from "./forward-auth.js";
-import { judgeOf } from "./judge.js";
+import { type DecisionEnded, judgeOf } from "./judge.js";
 import { measures } from "./measures.js";
 import { policyNotes } from "./policy-notes.js";
 import { pathUnknown, wrongMethod } from "./problems.js";
@@ -25,6 +25,8 @@ export interface DecideServiceOptions {
   readonly finishElsewhere?: Finish;
   /** Told of everyone asked about. */
   readonly track?: (subject: Subject) => void;
+  /** Told how a request ended, where its caller tells. */
+  readonly onEnded?: DecisionEnded;
 }
 
 /** Ends a decision that waits for it; false when there is none of this id. */
@@ -50,12 +52,12 @@ type Handler = (req: IncomingMessage, res: ServerResponse) => void;
 
 /** Decisions for callers in any language, and for proxies that ask before they let a request in. */
 export function decideService(options: DecideServiceOptions): DecideService {
-  const { settings, gate, log, registry, track, finishElsewhere = noneElsewhere } = options;
+  const { settings, gate, log, registry, track, onEnded, finishElsewhere = noneElsewhere } = options;
   const callers = callersOf(settings.decide);
   const waiting = settings.decide.canFinish ? waitingFinishes() : undefined;
   const finish: Finish = async (id, status) => (await waiting?.finish(id, status)) ?? false;
   const notes = policyNotes(gate);
-  const judge = judgeOf({ gate, notes, waiting, track });
+  const judge = judgeOf({ gate, notes, waiting, track, onEnded });
   const endpoints = measures(registry, ["decide", "finish", "explain", "auth"]);
   const { body, query } = answering({ callers, log });
   const writeDecision = decisionWriter(settings.responses.headers);

@@ -11,7 +11,11 @@ export interface JudgeOptions {
   readonly waiting: WaitingFinishes | undefined;
   /** Told of everyone asked about. */
   readonly track: ((subject: Subject) => void) | undefined;
+  /** Told how a request ended, where its caller tells. */
+  readonly onEnded: DecisionEnded | undefined;
 }
+
+export type DecisionEnded = (decision: Decision, status: number | undefined) => void;
 
 /** The gate, for callers that may or may not say how a request ended. */
 export interface Judge {
@@ -23,7 +27,7 @@ export interface Judge {
   settle(decision: Decision, willFinish: boolean): boolean;
 }
 
-export function judgeOf({ gate, notes, waiting, track }: JudgeOptions): Judge {
+export function judgeOf({ gate, notes, waiting, track, onEnded }: JudgeOptions): Judge {
   const decide = decideAtOnce(gate);
 
   function needsFinish({ allowed, verdicts }: Decision): boolean {
@@ -46,11 +50,22 @@ export function judgeOf({ gate, notes, waiting, track }: JudgeOptions): Judge {
     settle(decision, willFinish) {
       if (!needsFinish(decision)) return false;
       if (willFinish && waiting !== undefined) {
-        waiting.add(decision);
+        waiting.add(onEnded === undefined ? decision : toldOf(decision, onEnded));
         return true;
       }
       void decision.finish();
       return false;
+    },
+  };
+}
+
+/** The same decision, whose end is told of. */
+function toldOf(decision: Decision, onEnded: DecisionEnded): Decision {
+  return {
+    ...decision,
+    finish(outcome) {
+      onEnded(decision, outcome?.status);
+      return decision.finish(outcome);
     },
   };
 }

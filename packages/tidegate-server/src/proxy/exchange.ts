@@ -26,6 +26,8 @@ export interface Passage {
   readonly onGivenWay: (name: string) => void;
   /** The answer has begun; told a turn later, when what is written of it has gone out. */
   readonly onBegun: ((req: IncomingMessage) => void) | undefined;
+  /** It is over, with this status; undefined: the client left. */
+  readonly onEnded: ((req: IncomingMessage, status: number | undefined) => void) | undefined;
 }
 
 const safe = new Set(["GET", "HEAD", "OPTIONS"]);
@@ -252,6 +254,7 @@ export class Exchange implements Errand {
   #over(status: number | undefined): void {
     this.#isOver = true;
     this.#passage.tally.ended(status, performance.now() - this.#startedAt);
+    this.#passage.onEnded?.(this.#req, status);
     if (this.client !== undefined) this.#origin?.release(this);
   }
 }

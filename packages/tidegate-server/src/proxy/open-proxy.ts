@@ -34,6 +34,8 @@ export interface ProxyOptions {
   readonly registry: Registry;
   /** Told of every request once, let in or refused, after its answer has begun. */
   readonly track?: (subject: Subject) => void;
+  /** Told how each request that went to an upstream ended; undefined: its client left. */
+  readonly onEnded?: (req: IncomingMessage, status: number | undefined) => void;
 }
 
 export interface Proxy {
@@ -50,7 +52,7 @@ export interface Proxy {
 }
 
 /** Opens the proxy: the gate in front, upstreams behind. */
-export function openProxy({ settings, gate, log, registry, track }: ProxyOptions): Proxy {
+export function openProxy({ settings, gate, log, registry, track, onEnded }: ProxyOptions): Proxy {
   const { proxy, responses, trustedProxies, clientIpHeader, identify } = settings;
   const identity = [identify.user, identify.customer].filter((name) => name !== undefined);
   const peerOf = peerBook(trustedProxies);
@@ -94,6 +96,7 @@ export function openProxy({ settings, gate, log, registry, track }: ProxyOptions
       idleTimeoutMs: proxy.idleTimeoutMs,
       isListed: [responses.headers].flat().includes("draft-11"),
       onBegun: tracks?.tell,
+      onEnded,
       onGivenWay(header) {
         if (told.has(header) || told.size > 16) return;
         told.add(header);
