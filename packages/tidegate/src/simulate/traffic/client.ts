@@ -22,7 +22,7 @@ export interface Sent {
 export type Client = (sent: Sent) => ModelledRequest;
 
 /** The host of the site that all of the model's clients ask. */
-export const siteHost = "www.example.com";
+const siteHost = "www.example.com";
 
 export function clientOf({ truth, ip, userAgent, apiKey, customer }: ClientFacts): Client {
   const header = (name: string) => {
