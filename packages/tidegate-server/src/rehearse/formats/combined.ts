@@ -45,7 +45,6 @@ function combinedParser(terms: ParserTerms): LineParser {
   if (terms.clientOf !== undefined) return withForwarded.open(terms);
   const timeAt = clfClock();
   const address = interned({ slots: 65_536, longest: 48, make: addressText });
-  const path = interned({ slots: 16_384, longest: 128, make: unescaped });
   const referer = interned({ slots: 4_096, longest: 128, make: unescaped });
   const agent = interned({ slots: 4_096, longest: 256, make: unescaped });
   const method = interned({ slots: 64, longest: 32, make: (raw) => (isMethod(raw) ? raw : "") });
@@ -72,7 +71,8 @@ function combinedParser(terms: ParserTerms): LineParser {
     const targetEnd = text.lastIndexOf(" ", end - 1);
     if (text.charCodeAt(methodEnd + 1) === slash && methodEnd < targetEnd && isVersion(text, targetEnd + 1)) {
       request.method = method(text, view, begin, methodEnd);
-      request.path = path(text, view, methodEnd + 1, targetEnd);
+      // Of paths there are too many to remember them; whoever keeps one makes a copy.
+      request.path = unescaped(text.substring(methodEnd + 1, targetEnd));
       if (request.method === "") return "skipped";
     } else if (!takeRequestLine(unescaped(text.substring(begin, end)), request)) return "skipped";
 
