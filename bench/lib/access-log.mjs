@@ -1,57 +1,39 @@
-// A combined log of so many lines, the same every time: 200,000 clients of very different diligence, 400 a second.
+// A combined log of so many lines, the same every time: the library's own model of a site's traffic.
 import { closeSync, openSync, writeSync } from "node:fs";
+import { trafficModel } from "tidegate/simulate";
 
-const CLIENTS = 200_000;
-const AGENTS = 500;
-const PATHS = 5_000;
-const START = Date.UTC(2026, 0, 1);
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+const START = Date.UTC(2026, 0, 1);
+const USERS = 50_000;
+const ENOUGH_HOURS = 24 * 365;
 
 export function writeAccessLog(file, lines) {
-  const random = seeded(7);
-  const agents = Array.from({ length: AGENTS }, (_, i) => agent(i));
   const out = openSync(file, "w");
+  const traffic = trafficModel({ seed: 7, from: START, hours: ENOUGH_HOURS, users: USERS });
   let text = "";
-  for (let i = 0; i < lines; i++) {
-    const client = Math.floor(random() ** 3 * CLIENTS);
-    const address = `${203 + (client >> 16)}.${(client >> 8) & 255}.${client & 255}.${1 + (client % 250)}`;
-    const query = random() < 0.3 ? `?q=${Math.floor(random() * 1e6)}` : "";
-    const path = `/products/category-${client % 50}/item-${Math.floor(random() * PATHS)}${query}`;
-    const method = random() < 0.9 ? "GET" : "POST";
-    const status = random() < 0.95 ? 200 : 404;
-    const time = clock(START + Math.floor(i / 400) * 1000);
-    text += `${address} - - [${time} +0000] "${method} ${path} HTTP/1.1" ${status} ${Math.floor(random() * 50_000)} "https://shop.example/" "${agents[client % AGENTS]}"\n`;
-    if (text.length > 1e6 || i === lines - 1) {
+  let left = lines;
+  for (const { at, subject, outcome } of traffic) {
+    const request = `${subject.method} ${subject.path} HTTP/1.1`;
+    text += `${subject.ip} - - [${clock(at)} +0000] "${request}" ${outcome.status} 1234 "-" "${subject.header("user-agent")}"\n`;
+    left--;
+    if (text.length > 1e6 || left === 0) {
       writeSync(out, text);
       text = "";
     }
+    if (left === 0) break;
   }
   closeSync(out);
 }
 
-function agent(i) {
-  return `Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${100 + (i % 40)}.0.${i}.0 Safari/537.36`;
-}
-
-let last = { ms: -1, text: "" };
+let last = { second: -1, text: "" };
 
 function clock(ms) {
-  if (last.ms === ms) return last.text;
-  const date = new Date(ms);
+  const second = Math.floor(ms / 1000);
+  if (last.second === second) return last.text;
+  const date = new Date(second * 1000);
   const two = (value) => String(value).padStart(2, "0");
   const day = `${two(date.getUTCDate())}/${MONTHS[date.getUTCMonth()]}/${date.getUTCFullYear()}`;
   const time = [date.getUTCHours(), date.getUTCMinutes(), date.getUTCSeconds()].map(two).join(":");
-  last = { ms, text: `${day}:${time}` };
+  last = { second, text: `${day}:${time}` };
   return last.text;
-}
-
-/** Mulberry32. */
-function seeded(seed) {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
 }

@@ -24,6 +24,7 @@ const NAMES = [
   "edge-restore",
   "edge-rate",
   "replay",
+  "replay-memory",
   "dashboard-cost",
   "dashboard-tasks",
 ];
