@@ -68,8 +68,8 @@ function tooWide(page: Page): Promise<number> {
 
 /** To be looked at by people, whatever the tests say. */
 async function keepPicture(page: Page, place: readonly string[], how: string): Promise<void> {
-  const path = `test-artefacts/dashboard/${place[1]?.toLowerCase()}-${how}.png`;
-  await page.screenshot({ path, fullPage: true });
+  const name = place[0]?.replace(/\W+/g, " ").trim().replaceAll(" ", "-").slice(0, 60);
+  await page.screenshot({ path: `test-artefacts/dashboard/${name}-${how}.png`, fullPage: true });
 }
 
 describe.each(places)("%s", (...place) => {

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
@@ -116,7 +117,7 @@ it("what is no HTTP at all is in nginx's log, and is skipped", async () => {
   expect({ paths: requests.map(({ path }) => path), malformed }).toEqual({ paths: ["/last"], malformed: 0 });
 });
 
-it("what real Caddy logs reads back as it was sent", async () => {
+it("what real Caddy logs reads back as it was sent; bytes that are no UTF-8, which it writes otherwise, cost no request", async () => {
   const folder = temporaryFolder();
   const begun = Date.now();
   const caddy = await startCaddy({
@@ -129,15 +130,14 @@ it("what real Caddy logs reads back as it was sent", async () => {
 `,
   });
   onTestFinished(() => caddy.stop());
-  const agents = hostile.filter(
-    (agent) => !/[\t\u0080-\u00bf\u00e4-\u00ff]/.test(agent.replace("\u00c3\u00a4", "")),
-  );
-  for (const [i, agent] of agents.entries())
+  for (const [i, agent] of hostile.entries())
     await send(caddy.port, request(`/agent/${i}`, { "User-Agent": agent, Referer: 'https://x.example/"' }));
   await send(caddy.port, request("/last", { "User-Agent": "curl/8" }));
   const { requests, malformed } = await read(join(folder, "caddy.log"), "caddy");
   expect(malformed).toBe(0);
-  expect(requests.map(({ userAgent }) => userAgent)).toEqual([...agents, "curl/8"]);
+  expect(requests).toHaveLength(hostile.length + 1);
+  for (const [i, agent] of [...hostile, "curl/8"].entries())
+    if (isUtf8(Buffer.from(agent, "latin1"))) expect(requests[i]?.userAgent).toBe(agent);
   for (const { ip, host, at, outcome } of requests) {
     expect({ ip, host, outcome }).toEqual({
       ip: "127.0.0.1",

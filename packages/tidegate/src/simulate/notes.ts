@@ -1,7 +1,7 @@
 import { shown } from "../errors.js";
 import type { RuleOptions } from "../policy/rule-options.js";
 import type { RehearsalOptions } from "./rehearsal.js";
-import type { RehearsalTally } from "./rehearsal-tally.js";
+import { type RehearsalTally, toldFacts } from "./rehearsal-tally.js";
 
 /** What is estimated, and what the record could not tell. */
 export function notesOf(tally: RehearsalTally, { policy, tierOf }: RehearsalOptions): string[] {
@@ -43,12 +43,24 @@ export function notesOf(tally: RehearsalTally, { policy, tierOf }: RehearsalOpti
       rules.some(({ limits }) => limits === "tier") && tierOf === undefined,
       "Customers' tiers are not in the record: all have the default tier.",
     ),
+    ...tally.rules.rows
+      .filter(({ judged }) => judged > 0)
+      .flatMap(({ index }) => nameless(rules[index] as RuleOptions, tally)),
     ...silent.flatMap(({ index }) => unheard(rules[index] as RuleOptions)),
   ];
 }
 
 function note(holds: boolean, words: string): string[] {
   return holds ? [words] : [];
+}
+
+/** It counted as if all were one, where they have no name. */
+function nameless({ name, by }: RuleOptions, { tells }: RehearsalTally): string[] {
+  const missing = toldFacts.filter((fact) => [by].flat().includes(fact) && !tells[fact]);
+  if (missing.length === 0) return [];
+  return [
+    `Rule ${shown(name)} counts by ${missing.join(", ")}, which no request of the record tells: it was judged as if all had the same.`,
+  ];
 }
 
 /** Facts that logs seldom hold. */

@@ -89,6 +89,15 @@ describe("a rehearsal", () => {
     expect(report.notes.join()).toContain('Rule "users" applied to no request: it counts by user');
   });
 
+  it("says of a rule by several facts that the record tells none of one", async () => {
+    const policy: Policy = { rules: [{ name: "pair", by: ["ip", "account"], limits: ["1 per 1m"] }] };
+    const words = 'Rule "pair" counts by account, which no request of the record tells';
+    const told = await rehearse({ policy }, [request(0, "192.0.2.1", { account: "ann" })]);
+    expect(told.notes.join()).not.toContain(words);
+    const untold = await rehearse({ policy }, [request(0, "192.0.2.1")]);
+    expect(untold.notes.join()).toContain(words);
+  });
+
   it("tells the course of it, and the worst second at the origin", async () => {
     const burst = Array.from({ length: 5 }, () => request(7, "192.0.2.1"));
     const report = await rehearse({ policy: twoRules }, [request(0, "192.0.2.1"), ...burst]);

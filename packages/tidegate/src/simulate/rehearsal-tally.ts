@@ -12,6 +12,10 @@ import { type Suggestions, suggestions } from "./suggestions.js";
 import { TimeSeries } from "./time-series.js";
 import { WorstSecond } from "./worst-second.js";
 
+/** Facts of a request that few records hold. */
+export const toldFacts = ["user", "customer", "account"] as const;
+export type ToldFact = (typeof toldFacts)[number];
+
 /** What is counted of all requests, in bounded memory, and at no cost that grows with their number. */
 export class RehearsalTally {
   requests = 0;
@@ -29,6 +33,8 @@ export class RehearsalTally {
   readonly passed: WorstSecond = new WorstSecond();
   readonly passedAgainst: WorstSecond = new WorstSecond();
   readonly suggestions: Suggestions | undefined;
+  /** Whether any request told it. */
+  readonly tells: Record<ToldFact, boolean> = { user: false, customer: false, account: false };
   /** Requests of which it is known what became; each has its number. */
   #ended = 0;
   /** Of the rule or list in hand, and of the address. */
@@ -58,6 +64,7 @@ export class RehearsalTally {
   /** What became of it under the policy, and under the other. */
   end(subject: Subject, client: Client, at: number, decision: Decision, other: Decision | undefined): void {
     this.#ended++;
+    for (const fact of toldFacts) if (subject[fact] !== undefined) this.tells[fact] = true;
     const address = this.#address;
     // Most policies begin with a rule by address: its key is then hashed already.
     this.#id.of(0, client.ip);
