@@ -264,6 +264,9 @@ it("every act is done by keyboard alone: what is asked first has the focus", asy
   await page.getByRole("button", { name: "Revoke by keyboard" }).focus();
   await page.keyboard.press("Enter");
   await page.getByRole("button", { name: "Yes, revoke by keyboard" }).waitFor();
+  await expect
+    .poll(() => page.evaluate("document.activeElement?.textContent"), { timeout: 10_000 })
+    .toContain("Yes");
   await page.keyboard.press("Enter");
   await page.getByText("by keyboard is revoked.").waitFor();
 });
