@@ -164,7 +164,10 @@ describe("replay", () => {
       expect(stdout).not.toMatch(/203\.0\.113|198\.51\.100|curl/);
       expect(stdout).toMatch(/client-[0-9a-f]{12}/);
     }
-    const keyed = async () => (await replay([...args, "--anonymise-key", "k", "--json"], cwd)).stdout;
+    const keyed = async () =>
+      (await replay([...args, "--anonymise-key", "a long and random one", "--json"], cwd)).stdout;
+    const short = await replay([...args, "--anonymise-key", ""], cwd);
+    expect([short.code, short.stderr]).toEqual([2, expect.stringContaining("needs 16")]);
     expect(JSON.parse(await keyed())).toMatchObject({
       outcome: { refused: 5 },
       input: { malformed: 1, samples: [] },

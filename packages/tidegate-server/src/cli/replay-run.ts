@@ -46,6 +46,7 @@ export async function replayRun(
     ...(flags.limitClients !== undefined && { clients: flags.limitClients }),
     ...(flags.suggest === true && { suggest: suggestOf(flags) }),
   });
+  const isHidden = flags.anonymise === true || flags.anonymiseKey !== undefined;
   const progress = replayProgress(cli.io);
   try {
     const { input, notes } = await readLogs(
@@ -57,6 +58,7 @@ export async function replayRun(
         template: flags.template,
         windowMs,
         clientOf: forwarded?.clientOf,
+        isHidden,
         onProgress: (each) => progress.tell(each),
         // Ctrl-C ends the reading and shows what is known, where somebody sits.
         ...(cli.io.stderr.isTTY && { signal: cli.io.interrupted }),
@@ -66,7 +68,6 @@ export async function replayRun(
     await rehearsal.finish();
     const report = rehearsal.report();
     const told = { ...report, notes: [...report.notes, ...notes, ...(forwarded?.notes() ?? [])], input };
-    const isHidden = flags.anonymise === true || flags.anonymiseKey !== undefined;
     return isHidden ? anonymised(told, flags.anonymiseKey) : told;
   } catch (error) {
     throw error instanceof LogError ? unreadable(error) : error;

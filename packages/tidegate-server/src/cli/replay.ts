@@ -55,7 +55,7 @@ export const addReplay: Verbs = (program, act) => {
     .option("--headroom <factor>", "beside --suggest: how much above it (1.5)", factor)
     .option("--limit-clients <count>", "how many clients are told of one by one (50)", wholeNumber(100_000))
     .option("--anonymise", "digests instead of addresses, users and user agents in all that is told")
-    .option("--anonymise-key <key>", "make the digests with this key, the same in every run")
+    .option("--anonymise-key <key>", "make the digests with this key, the same in every run", secretKey)
     .option("--html <file>", "write the report there, as one page with plots")
     .addOption(
       new Option("--fail-on <what...>", "end with 1 when there are any").choices([
@@ -132,6 +132,15 @@ function notWritten(file: string, error: unknown): CliError {
     exit.no,
     `${file} can not be written (${reason}).`,
     "Name a file in a folder that is there and may be written to.",
+  );
+}
+
+/** With an empty or short one whoever has the report could try all addresses. */
+function secretKey(text: string): string {
+  if (text.length >= 16) return text;
+  throw usageError(
+    `--anonymise-key has ${text.length} characters, and needs 16.`,
+    "Take a long random one and keep it, or leave it out: then one is made up and forgotten.",
   );
 }
 

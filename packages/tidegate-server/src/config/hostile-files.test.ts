@@ -56,6 +56,11 @@ describe("a file made to exhaust the reader is refused", () => {
     ["as many keys as are read", Array.from({ length: 40_000 }, (_, i) => `k${i}: 1`).join("\n")],
     ["as many unknown entries as are read", `rules: [${"{},".repeat(40_000)}]`],
     ["as many addresses as are read, none of them one", `rules: []\nsafelist: [${"x,".repeat(50_000)}]`],
+    [
+      "many wrong rules beside many addresses",
+      `rules: [${wrongRules(300)}]\nsafelist: [${Array.from({ length: 30_000 }, (_, i) => `20.0.${i >> 8}.${i & 255}`)}]`,
+    ],
+    ["more rules than anybody writes", `rules: [${wrongRules(7_000)}]`],
   ])("%s, and nothing hangs", (_, text) => {
     expect(refusal(() => parsePolicy(text)).code).toMatch(/^TG_/);
   });
@@ -70,6 +75,10 @@ describe("a file made to exhaust the reader is refused", () => {
     expect(refusal(() => parsePolicy("rules: &a [*a]\n")).code).toMatch(/^TG_CONFIG_(?:LARGE|YAML)$/);
   });
 });
+
+function wrongRules(count: number): string {
+  return Array.from({ length: count }, (_, i) => `{name: r${i}, by: ip, limits: [0 per 1m]}`).join();
+}
 
 describe("what would surprise is refused", () => {
   it.each([

@@ -189,6 +189,9 @@ const addresses = z.array(z.string({ error: "Write an address or a block, e.g. 1
   error: "Write a list such as [10.0.0.0/8].",
 });
 
+/** To read more of them would keep a server from its traffic for seconds. */
+const mostRules = 1_000;
+
 /** A policy as a file writes it. Whether its numbers and names make sense is the library's to say. */
 export const policyShape = map({
   mode: z.enum(["enforce", "shadow", "off"]).optional().meta({
@@ -199,6 +202,7 @@ export const policyShape = map({
     .array(z.union([ruleShape, loginShape], { error: "Write a rule: { name, by, limits }." }), {
       error: "Write a list of rules: - { name: req/ip, by: ip, limits: [100 per minute] }.",
     })
+    .max(mostRules, { error: `Write at most ${mostRules} rules: every request is asked about each of them.` })
     .default([])
     .meta({ description: "What to limit." }),
   tiers: z

@@ -13,8 +13,17 @@ export function detectFormat(text: string): LogFormat | undefined {
     .filter((line) => line !== "" && line.length <= longest);
   let best: { readonly format: LogFormat; readonly count: number } | undefined;
   for (const format of formats) {
-    const count = lines.filter((line) => format.isLike(line)).length;
+    const count = lines.filter((line) => isLike(format, line)).length;
     if (count > (best?.count ?? 0)) best = { format, count };
   }
   return best?.format;
+}
+
+/** A line may be made to break whoever looks at it. */
+function isLike(format: LogFormat, line: string): boolean {
+  try {
+    return format.isLike(line);
+  } catch {
+    return false;
+  }
 }

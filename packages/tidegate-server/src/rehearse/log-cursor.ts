@@ -1,7 +1,7 @@
 import { detectFormat } from "./detect-format.js";
 import type { FileFacts, MalformedLine } from "./input-facts.js";
 import { standalone } from "./interned.js";
-import type { LineParser, LogFormat, ParserTerms } from "./line-parser.js";
+import type { LineParser, LogFormat, Parsed, ParserTerms } from "./line-parser.js";
 import { linePieces } from "./line-pieces.js";
 import type { LogBytes } from "./log-bytes.js";
 import { LogError } from "./log-error.js";
@@ -26,12 +26,15 @@ export interface LogCursorOptions {
   /** Default: what its first lines look like. */
   readonly format?: LogFormat | undefined;
   readonly terms: ParserTerms;
+  /** No line is quoted in an error. Default false. */
+  readonly isHidden?: boolean | undefined;
 }
 
 const mostSamples = 5;
 const sampleLength = 200;
 
-export function openLogCursor({ name, bytes, terms, ...options }: LogCursorOptions): LogCursor {
+export function openLogCursor(options: LogCursorOptions): LogCursor {
+  const { name, bytes, terms, isHidden = false } = options;
   let { format } = options;
   let parse: LineParser | undefined = format?.open(terms);
   const pieces = linePieces(bytes, (start) => {
@@ -47,7 +50,7 @@ export function openLogCursor({ name, bytes, terms, ...options }: LogCursorOptio
   function taken(from: number, end: number): LoggedRequest | undefined {
     const to = end > from && text.charCodeAt(end - 1) === 13 ? end - 1 : end;
     counts.lines++;
-    const parsed = to === from ? "skipped" : (parse as LineParser)(text, from, to, view);
+    const parsed = to === from ? "skipped" : parsedOf(from, to);
     if (parsed === undefined) malformed(text.substring(from, Math.min(to, from + sampleLength)));
     else if (parsed === "skipped") counts.skipped++;
     else {
@@ -55,6 +58,16 @@ export function openLogCursor({ name, bytes, terms, ...options }: LogCursorOptio
       return parsed;
     }
     return undefined;
+  }
+
+  /** A line may be made to break a parser: it is malformed like others, and so is one of another age. */
+  function parsedOf(from: number, to: number): Parsed {
+    try {
+      const parsed = (parse as LineParser)(text, from, to, view);
+      return typeof parsed !== "object" || parsed.at < latest ? parsed : undefined;
+    } catch {
+      return undefined;
+    }
   }
 
   function malformed(start: string): void {
@@ -81,11 +94,11 @@ export function openLogCursor({ name, bytes, terms, ...options }: LogCursorOptio
       at = counts.lines === 0 && text.startsWith(byteOrderMark) ? byteOrderMark.length : 0;
       if (piece !== undefined && parse === undefined) {
         format = detectFormat(text.slice(at));
-        if (format === undefined) throw unknownFormat(name, text);
+        if (format === undefined) throw unknownFormat(name, isHidden ? undefined : text);
         parse = format.open(terms);
       }
       const isUnread = counts.requests === 0 && counts.malformed > 0;
-      if (piece === undefined && isUnread) throw nothingReadable(name, format?.name, samples);
+      if (piece === undefined && isUnread) throw nothingReadable(name, format?.name, isHidden ? [] : samples);
       return piece !== undefined;
     },
     facts() {
@@ -105,6 +118,8 @@ export function openLogCursor({ name, bytes, terms, ...options }: LogCursorOptio
   };
 }
 
+/** The year 2200. */
+const latest = Date.UTC(2200, 0);
 const nothing: DataView = new DataView(new ArrayBuffer(0));
 /** Of UTF-8, a character a byte. */
 const byteOrderMark = "\u00ef\u00bb\u00bf";
@@ -112,13 +127,11 @@ const byteOrderMark = "\u00ef\u00bb\u00bf";
 const formatHelp =
   "Say what it is with --format, or with --template how its lines are written; `tidegate replay --help` has the formats.";
 
-function unknownFormat(name: string, text: string): LogError {
-  const [first = ""] = text.split("\n", 1);
-  return new LogError(
-    "TG_LOG_FORMAT",
-    `${name} looks like no log that is known. Its first line begins with ${JSON.stringify(first.slice(0, 80))}.`,
-    formatHelp,
-  );
+function unknownFormat(name: string, text: string | undefined): LogError {
+  const [first = ""] = (text ?? "").split("\n", 1);
+  const begin =
+    text === undefined ? "" : ` Its first line begins with ${JSON.stringify(first.slice(0, 80))}.`;
+  return new LogError("TG_LOG_FORMAT", `${name} looks like no log that is known.${begin}`, formatHelp);
 }
 
 function nothingReadable(

@@ -23,6 +23,8 @@ export interface ReadLogsOptions extends ParserTerms {
   readonly windowMs?: number | undefined;
   /** Told after every chunk. */
   readonly onProgress?: ((progress: ReadProgress) => void) | undefined;
+  /** Nothing of a line is told in an error. Default false. */
+  readonly isHidden?: boolean | undefined;
   /** Stops reading; what was read holds. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -75,7 +77,7 @@ export async function readLogs(
 }
 
 async function openCursors(options: ReadLogsOptions): Promise<LogCursor[]> {
-  const { logs, cwd, input, clientOf } = options;
+  const { logs, cwd, input, clientOf, isHidden } = options;
   const format = formatOf(options);
   const each = Math.floor(chunkBytes.together / logs.length);
   const cursors: LogCursor[] = [];
@@ -87,7 +89,8 @@ async function openCursors(options: ReadLogsOptions): Promise<LogCursor[]> {
         name: isInput ? "stdin" : name,
         chunkBytes: Math.max(chunkBytes.least, Math.min(chunkBytes.most, each)),
       });
-      cursors.push(openLogCursor({ name: isInput ? "stdin" : name, bytes, format, terms: { clientOf } }));
+      const shown = isInput ? "stdin" : name;
+      cursors.push(openLogCursor({ name: shown, bytes, format, terms: { clientOf }, isHidden }));
     }
   } catch (error) {
     await Promise.all(cursors.map((cursor) => cursor.close()));

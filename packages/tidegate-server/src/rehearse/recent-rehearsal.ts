@@ -7,7 +7,7 @@ import { type Standing, standingOf } from "./standing.js";
 
 /** Rehearses a policy on the requests a server met lately, beside its traffic. */
 export interface RecentRehearsal {
-  /** Throws what is wrong with the policy's text. Undefined: another is under way, and one at a time is. */
+  /** Undefined: another is under way, and one at a time is. Else throws what is wrong with the policy's text. */
   begin(text: string, options: RunOptions): Promise<RehearsalReport> | undefined;
 }
 
@@ -26,12 +26,15 @@ export interface RecentRehearsalOptions {
 
 /** After so long whatever else waits has its turn. */
 const sliceMs = 5;
+/** It ends then, wherever it is: somebody waits for it, and others may not begin. */
+const mostMs = 8_000;
 
 export function recentRehearsal(options: RecentRehearsalOptions): RecentRehearsal {
   const { traffic, parse, gate, identity } = options;
   let isUnderWay = false;
 
   async function run(policy: Policy, { isCompared }: RunOptions): Promise<RehearsalReport> {
+    const endsAt = performance.now() + mostMs;
     const inForce = gate.policy;
     const requests = await traffic();
     const standing: Standing = await standingOf(gate, requests);
@@ -44,16 +47,21 @@ export function recentRehearsal(options: RecentRehearsalOptions): RecentRehearsa
     });
     try {
       let begun = performance.now();
+      let count = 0;
       for (const request of requests) {
         const added = rehearsal.add(recordedOf(request));
+        count++;
         if (added !== undefined) await added;
-        if (performance.now() - begun < sliceMs) continue;
+        const now = performance.now();
+        if (now - begun < sliceMs) continue;
+        if (now > endsAt) break;
         await setImmediate();
         begun = performance.now();
       }
       await rehearsal.finish();
       const report = rehearsal.report();
-      return { ...report, notes: [...report.notes, ...recentNotes(policy, requests)] };
+      const cut = count === requests.length ? [] : [cutShort(count, requests.length)];
+      return { ...report, notes: [...cut, ...report.notes, ...recentNotes(policy, requests)] };
     } finally {
       await rehearsal.close();
     }
@@ -61,14 +69,18 @@ export function recentRehearsal(options: RecentRehearsalOptions): RecentRehearsa
 
   return {
     begin(text, how) {
-      const policy = parse(text);
       if (isUnderWay) return undefined;
+      const policy = parse(text);
       isUnderWay = true;
       return run(policy, how).finally(() => {
         isUnderWay = false;
       });
     },
   };
+}
+
+function cutShort(count: number, all: number): string {
+  return `It was cut short after ${mostMs / 1000} s: of ${all} requests the ${count} oldest were rehearsed. A policy with fewer rules takes less time; tidegate replay takes as long as it needs.`;
 }
 
 function recordedOf(kept: KeptRequest): RecordedRequest {

@@ -49,7 +49,8 @@ function w3cParser(terms: ParserTerms): LineParser {
 function nameOf(field: string): string {
   const name = field.toLowerCase();
   const [, header] = /^cs\((.+)\)$/.exec(name) ?? [];
-  return known[name] ?? (header === undefined ? name : `http_${header.replaceAll("-", "_")}`);
+  if (Object.hasOwn(known, name)) return known[name] as string;
+  return header === undefined ? name : `http_${header.replaceAll("-", "_")}`;
 }
 
 /** Headers are written with what would break the line as %20, or + for a space; the path stays as it was sent. */
