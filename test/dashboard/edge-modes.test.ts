@@ -19,6 +19,8 @@ it.each(["haproxy", "varnish"] as const)(
       await edge.getByLabel(`Why ${front} is set`).fill(why);
       await edge.getByRole("button", { name: mode === "on" ? `on ${front}` : mode }).click();
       await page.getByText(`${front} is set to ${mode}.`).waitFor();
+      // The page shows it too: whoever acts on what he does not see is told that it has changed.
+      await edge.getByText(why, { exact: true }).waitFor();
     };
     await set("off", "a customer complains");
     await expect.poll(isRefused, { timeout: 10_000, interval: 50 }).toBe(false);
