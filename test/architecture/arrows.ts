@@ -119,7 +119,7 @@ export const libraryArrows: readonly Arrow[] = [
 
 const LIBRARY = "pkg:tidegate*";
 const SPINE =
-  "{settings,data,edge,edge-feed,offenders,refusal,control-desk,problem,log,secret,closing,version,printable,kept-request}.ts";
+  "{settings,data,edge,edge-feed,offenders,hold,refusal,control-desk,problem,log,secret,closing,version,printable,kept-request}.ts";
 
 /** The import arrows of the server. The library is known by its public entry points only, which is what a package's name is. */
 export const serverArrows: readonly Arrow[] = [
@@ -246,8 +246,8 @@ export const dashboardArrows: readonly Arrow[] = [
   {
     from: "types.ts",
     may: [],
-    mayType: ["../../tidegate-server/src/api/types.ts"],
-    because: "of the server only what its API answers is known, and only as types",
+    mayType: ["../../tidegate-server/src/api/types.ts", "../../tidegate-server/src/rehearse/input-facts.ts"],
+    because: "of the server only what its API and its reports say is known, and only as types",
   },
   {
     from: "{main,shell}.tsx",
@@ -269,7 +269,7 @@ export const dashboardArrows: readonly Arrow[] = [
     may: [
       "{types,words}.ts",
       "style.css",
-      "parts/{table,foreign}.tsx",
+      "parts/{table,foreign,swatch}.tsx",
       "own/**",
       PAGE_LIBRARIES,
       "pkg:{uplot*,*.css}",

@@ -114,7 +114,7 @@ describe("clients", () => {
     await flood(rig, "203.0.113.75");
     await page.locator("figure .chart canvas").waitFor();
     await page.getByText(/requests in the last 1 min, [1-9]\d* of them refused/).waitFor();
-    await page.getByText(/req\/ip\/60 allows 20 in 1 min/).waitFor();
+    await page.getByText(/req\/ip allows 20 in 1 min/).waitFor();
     await page.getByRole("button", { name: "Clear everywhere" }).click();
     await page.getByText(/^Forgotten under/).waitFor();
     expect((await rig.visit("203.0.113.75")).status).toBe(200);

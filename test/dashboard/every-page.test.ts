@@ -34,7 +34,7 @@ const places: readonly (readonly [place: string, heading: string, complete: stri
   ["#/edges", "Edges", "Time to enforce"],
   ["#/policy", "Policy", "Versions, newest first"],
   ["#/playground", "Playground", "Let in by EARRRL"],
-  ["#/audit", "Audit", "customer.limits"],
+  ["#/audit", "Audit", "own limits set"],
   ["#/tokens", "Tokens", "somebody with a name of forty characters"],
 ];
 

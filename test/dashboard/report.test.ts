@@ -8,6 +8,7 @@ import type { Page } from "playwright-core";
 import type { RehearsalReport } from "tidegate/simulate";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { renderReport } from "../../packages/tidegate-server/src/rehearse/render-report.js";
+import type { ReplayReport } from "../../packages/tidegate-server/src/rehearse/replay-report.js";
 import { temporaryFolder } from "../server/running.js";
 import { sampleReport } from "./report-sample.js";
 import { theBrowser } from "./rig.js";
@@ -47,6 +48,24 @@ async function opened(
   await page.goto(pathToFileURL(file).href);
   await page.getByRole("heading", { level: 1, name: "Rehearsal" }).waitFor();
   return { page, asked, bytes: Buffer.byteLength(html) };
+}
+
+/** As `tidegate replay` makes it of logs. */
+function readReport(text?: (field: string) => string): ReplayReport {
+  const name = (field: string, plain: string) => text?.(field) ?? plain;
+  const log = name("log", "access.log");
+  const counts = { lines: 1_003, malformed: 2, skipped: 1 };
+  const file = { name: log, format: "combined", bytes: 9, requests: 1_000, ...counts };
+  return {
+    ...sampleReport(text && { text }),
+    input: {
+      policy: name("policy", "new.yaml"),
+      against: name("against", "current.yaml"),
+      files: [{ ...file, problem: "It ends in the middle." }],
+      ...counts,
+      samples: [{ file: log, line: 17, text: name("line", "no request") }],
+    },
+  };
 }
 
 async function faults(page: Page): Promise<string[]> {
@@ -91,6 +110,36 @@ describe("the report as one file", () => {
     await page.locator(".chart canvas").waitFor();
     expect(asked.filter((url) => !url.startsWith("file:"))).toEqual([]);
     expect(asked).toHaveLength(1);
+  });
+
+  it("shows what was read, and calls the other policy by its file", async () => {
+    const { page } = await opened(readReport());
+    await page.getByText("700 requests under current.yaml, 300 under this one.").waitFor();
+    await page.getByRole("columnheader", { name: "Against current.yaml" }).waitFor();
+    await page.getByText("Policy new.yaml against current.yaml").waitFor();
+    await page.getByText("Refused by current.yaml").waitFor();
+    const logs = page.getByRole("region", { name: "Logs" });
+    expect(await logs.getByRole("row").nth(1).locator("th, td").allTextContents()).toEqual([
+      "access.log",
+      "combined",
+      "1,003",
+      "1,000",
+      "2",
+      "1",
+      "It ends in the middle.",
+    ]);
+    await page.getByText("Lines that could not be read, the first 1 of 2:").waitFor();
+    await page.getByText("access.log:17").waitFor();
+    expect(await page.getByText("in force").count()).toBe(0);
+    expect(await faults(page)).toEqual([]);
+  });
+
+  it("shows names of files and lines that could not be read as text", async () => {
+    const { page } = await opened(readReport(hostile));
+    for (const field of ["policy", "against", "log", "line"])
+      await page.getByText(`window.ran='${field}'`).first().waitFor();
+    expect(await page.evaluate("window.ran")).toBeUndefined();
+    expect(await page.locator("main").textContent()).not.toContain("\u202e");
   });
 
   it("runs nothing that others wrote, asks nobody, and makes what hides visible", async () => {

@@ -53,7 +53,7 @@ describe("replay", () => {
     expect(stdout).toMatch(/^req\/ip +12 +5 +1 /m);
     expect(stdout).toMatch(/^api .*no request was its$/m);
     expect(stdout).toMatch(/^203\.0\.113\.7 +req\/ip +10 +5 +50\.0 %/m);
-    expect(stdout).toContain("newly refused      3 requests of 1 clients");
+    expect(stdout).toContain("newly refused      3 requests of 1 client\n");
     expect(stdout).toContain("The log's times are whole seconds");
   });
 
@@ -224,13 +224,17 @@ describe("for scripts, replay", () => {
       ["access.log", "--policy", "strict.yaml", "--suggest", "--percentile", "7"],
       "percentile",
     ],
+    ["a log of empty lines", ["blank.log", "--policy", "strict.yaml"], "There are only empty lines in"],
     [
       "nothing to compare with",
       ["access.log", "--policy", "strict.yaml", "--fail-on", "newly-refused"],
       "--against",
     ],
   ])("ends with 2 and words for %s", async (_, args, words) => {
-    const { code, stdout, stderr } = await replay([...args, "--json"], folderOf({ "empty.log": "" }));
+    const { code, stdout, stderr } = await replay(
+      [...args, "--json"],
+      folderOf({ "empty.log": "", "blank.log": "\n\n" }),
+    );
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain(words);
   });
@@ -241,8 +245,31 @@ describe("for scripts, replay", () => {
       ["access.log", "--policy", "strict.yaml", "--html", "no/r.html"],
       cwd,
     );
-    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain("can not be written (ENOENT)");
     expect(existsSync(join(cwd, "no"))).toBe(false);
+    const folder = await replay(["access.log", "--policy", "strict.yaml", "--html", "."], cwd);
+    expect([folder.code, folder.stdout]).toEqual([2, ""]);
+    expect(folder.stderr).toContain("can not be written (EISDIR)");
+  });
+
+  it("says of a policy that is not there nothing about other commands", async () => {
+    for (const args of [
+      ["--policy", "nope.yaml"],
+      ["--policy", "strict.yaml", "--against", "nope.yaml"],
+    ]) {
+      const { code, stderr } = await replay(["access.log", ...args], folderOf({}));
+      expect(code).toBe(2);
+      expect(stderr).toContain("There is no such file: name one as it is seen from this folder.");
+      expect(stderr).not.toContain("--config");
+    }
+  });
+
+  it("names the policies' files, and one client as one", async () => {
+    const args = ["one.log", "--policy", "strict.yaml", "--against", "mild.yaml", "--suggest"];
+    const { stdout } = await replay(args, folderOf({ "one.log": line({ second: 1 }) }));
+    expect(stdout).toContain("1 request of 1 client, ");
+    expect(stdout).toContain("one.log: combined, 1 line\n  under strict.yaml against mild.yaml");
+    expect(stdout).toContain("None: it would stand on 1 client, and takes 100 at least.");
   });
 });

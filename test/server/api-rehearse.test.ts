@@ -177,8 +177,8 @@ describe("tidegate policy rehearse", () => {
     expect((await run("strict.yaml")).stdout).toContain("nothing to rehearse with");
     await rig.visit("203.0.113.7", 6);
     const { code, stdout } = await run("strict.yaml");
-    expect([code, stdout]).toEqual([0, expect.stringContaining("6 requests of 1 clients")]);
-    expect(stdout).toContain("newly refused      2 requests of 1 clients");
+    expect([code, stdout]).toEqual([0, expect.stringContaining("6 requests of 1 client,")]);
+    expect(stdout).toContain("newly refused      2 requests of 1 client");
     expect(stdout).toContain("203.0.113.7");
     expect((await run("tidegate.yaml")).stdout).toContain("newly refused      0 requests");
     expect(JSON.parse((await run("strict.yaml", "--json")).stdout)).toMatchObject({

@@ -50,6 +50,22 @@ ${policy}`,
   };
 }
 
+it("why, of an address alone, is about the request it was last refused for, and says so", async () => {
+  const { visit, why } = await serve(
+    '  rules:\n    - { name: pages, except: /files, by: [ip, "header:user-agent"], limits: [1 per hour] }\n',
+  );
+  await visit("/");
+  expect((await visit("/shop?q=hunter2")).status).toBe(429);
+  const { code, stdout } = await why("203.0.113.7");
+  expect(code).toBe(1);
+  expect(stdout).toMatch(
+    /^As its last refused request, .*: GET 127\.0\.0\.1:\d+\/shop from 203\.0\.113\.7, user agent "evil"\nGET \/shop from 203\.0\.113\.7 is refused\./,
+  );
+  const plain = await why("203.0.113.7", "--path", "/");
+  expect(plain.code).toBe(0);
+  expect(plain.stdout).not.toContain("last refused");
+});
+
 describe("why, of a decision", () => {
   it("tells when it was, who it was, which limit decided and what would be decided now", async () => {
     const { visit, why } = await serve(

@@ -157,12 +157,13 @@ describe("tidegate simulate", () => {
     expect(existsSync(join(cwd, "a.svg"))).toBe(false);
   });
 
-  it("a place that can not be written to is said", async () => {
-    const { code, stderr } = await tidegate(["simulate", "reform", "--svg", "no/such/folder.svg"], {
+  it("a place that can not be written to is said before anything is run", async () => {
+    const { code, stdout, stderr } = await tidegate(["simulate", "reform", "--svg", "no/such/folder.svg"], {
       cwd: inFolder(),
     });
-    expect([code, stderr]).toEqual([
-      1,
+    expect([code, stdout, stderr]).toEqual([
+      2,
+      "",
       expect.stringContaining("no/such/folder.svg can not be written (ENOENT)"),
     ]);
   });

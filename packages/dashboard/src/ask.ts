@@ -76,9 +76,16 @@ async function reach(method: Method, path: string, body: unknown, seen: Seen): P
       status: 0,
       code: "",
       detail: "The server does not answer.",
-      help: "If this was a change, look whether it was made.",
+      ...(isChange(method, path) && { help: "Look whether the change was made before you make it again." }),
     });
   }
+}
+
+/** Some questions are too long for a GET. */
+const questions = /^\/v1\/(?:explain|rehearse|policy\/validate|lists\/[^/]+\/preview|login)$/;
+
+function isChange(method: Method, path: string): boolean {
+  return method !== "GET" && !questions.test(path);
 }
 
 function isProblem(answer: unknown): answer is ProblemAnswer {

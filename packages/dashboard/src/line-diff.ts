@@ -52,3 +52,40 @@ function middle(a: readonly string[], b: readonly string[]): DiffLine[] {
   }
   return lines;
 }
+
+/** Lines of the first text that others take the place of. */
+interface Hunk {
+  readonly start: number;
+  readonly end: number;
+  readonly lines: readonly string[];
+}
+
+/** What was changed from `base` to `mine`, put on top of `theirs`. Undefined: both touched the same lines, or lines side by side. */
+export function lineMerge(base: string, mine: string, theirs: string): string | undefined {
+  const own = hunksOf(base, mine);
+  const others = hunksOf(base, theirs).filter((hunk) => !own.some((each) => isSame(each, hunk)));
+  if (own.some((a) => others.some((b) => a.start <= b.end && b.start <= a.end))) return undefined;
+  const lines = base.split("\n");
+  // From the end on, so that what is still to be done stays where it is.
+  for (const { start, end, lines: instead } of [...own, ...others].sort((a, b) => b.start - a.start))
+    lines.splice(start, end - start, ...instead);
+  return lines.join("\n");
+}
+
+function hunksOf(before: string, after: string): Hunk[] {
+  const hunks: { start: number; end: number; lines: string[] }[] = [];
+  let at = 0;
+  for (const { kind, text } of lineDiff(before, after)) {
+    const last = hunks.at(-1);
+    const hunk = last?.end === at ? last : { start: at, end: at, lines: [] };
+    if (kind !== "same" && hunk !== last) hunks.push(hunk);
+    if (kind === "added") hunk.lines.push(text);
+    else at++;
+    if (kind === "removed") hunk.end = at;
+  }
+  return hunks;
+}
+
+function isSame(a: Hunk, b: Hunk): boolean {
+  return a.start === b.start && a.end === b.end && a.lines.join("\n") === b.lines.join("\n");
+}

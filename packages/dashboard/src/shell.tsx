@@ -37,15 +37,20 @@ export function Shell() {
 }
 
 function Inside() {
-  const { page: name } = place.value;
+  const { page: name, query } = place.value;
   const page = pages.find((each) => each.name === name) ?? pages[0];
+  /** Another client is as good as another page. */
+  const client = name === "clients" ? query.find : undefined;
   const main = useRef<HTMLElement>(null);
   const isFirst = useRef(true);
   useEffect(() => {
     document.title = `${page?.title} · Tidegate`;
-    if (!isFirst.current) main.current?.focus();
+    if (!isFirst.current) {
+      scrollTo(0, 0);
+      main.current?.focus({ preventScroll: true });
+    }
     isFirst.current = false;
-  }, [page]);
+  }, [page, client]);
   if (page === undefined) return null;
   return (
     <>
@@ -89,18 +94,20 @@ function Person() {
 function Banners() {
   const { store, isDemo, isReady, ready, isDraining, policy } = status.value ?? {};
   return (
-    <div role="alert">
-      {!isReachable.value && <p class="banner bad">Connection lost, retrying. What you see may be old.</p>}
-      {store?.isDegraded && (
-        <p class="banner bad">
-          <strong>The store is degraded.</strong> {store.kind} can not be reached: every process counts for
-          itself until it is back.
-        </p>
-      )}
-      {isDraining && <p class="banner">The server is shutting down.</p>}
-      {isReady === false && <p class="banner bad">Not ready: {visible(ready?.reasons.join(" ") ?? "")}</p>}
-      {policy?.problem !== undefined && <p class="banner bad">Policy: {visible(policy.problem)}</p>}
+    <>
+      <div role="alert" class="banners">
+        {!isReachable.value && <p class="banner bad">Connection lost, retrying. What you see may be old.</p>}
+        {store?.isDegraded && (
+          <p class="banner bad">
+            <strong>The store is degraded.</strong> {store.kind} can not be reached: every process counts for
+            itself until it is back.
+          </p>
+        )}
+        {isDraining && <p class="banner">The server is shutting down.</p>}
+        {isReady === false && <p class="banner bad">Not ready: {visible(ready?.reasons.join(" ") ?? "")}</p>}
+        {policy?.problem !== undefined && <p class="banner bad">Policy: {visible(policy.problem)}</p>}
+      </div>
       {isDemo && <p class="banner">This is the demo: an app of its own behind 100 requests a minute.</p>}
-    </div>
+    </>
   );
 }

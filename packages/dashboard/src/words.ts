@@ -28,8 +28,9 @@ export function rate(perSecond: number): string {
     : perSecond.toFixed(1);
 }
 
+/** As people read it: a part of one only where there are few. */
 export function count(number: number): string {
-  return number.toLocaleString("en");
+  return number.toLocaleString("en", { maximumFractionDigits: Math.abs(number) < 10 ? 1 : 0 });
 }
 
 export function moment(at: number): string {
@@ -44,13 +45,4 @@ export function visible(text: string): string {
     const code = (character.codePointAt(0) as number).toString(16);
     return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, "0")}`;
   });
-}
-
-/** A value of the audit in one line. */
-export function brief(value: unknown): string {
-  return value === undefined || value === null
-    ? "–"
-    : typeof value === "string"
-      ? value
-      : JSON.stringify(value);
 }

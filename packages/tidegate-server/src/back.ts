@@ -16,6 +16,7 @@ import type { Core } from "./core.js";
 import { openCustomers } from "./customers/open-customers.js";
 import { openEdge } from "./edges/open-edge.js";
 import { readEdge } from "./edges/read-edge.js";
+import type { Hold, Released } from "./hold.js";
 import type { KeptRequest } from "./kept-request.js";
 import { listen } from "./listen/listen.js";
 import type { Live, LiveSeries } from "./live/live.js";
@@ -40,6 +41,9 @@ export interface BackOptions {
   readonly refusal?: (id: string) => Promise<Refusal | undefined>;
   /** Whom this server refused lately. Undefined where nothing meets traffic. */
   readonly refusedClients?: (filter: ClientFilter) => Promise<readonly RefusedClient[]>;
+  /** Whom the rules hold, and that clients were forgotten. Undefined where nothing meets traffic. */
+  readonly holds?: () => Promise<readonly Hold[]>;
+  readonly release?: (released: Released) => Promise<void>;
   /** By the key a client is counted under. Undefined where nothing meets traffic. */
   readonly series?: LiveSeries;
   /** The newest requests, oldest first. Undefined where nothing meets traffic. */
@@ -61,6 +65,7 @@ export interface Back {
 /** What people ask, and what goes on without traffic: the admin API, the edges, the customers of a primary database. */
 export async function openBack(options: BackOptions): Promise<Back> {
   const { settings, core, fronts, refusal, log, registry, closing } = options;
+  const { holds = async () => [], release } = options;
   const { gate, data, keeper } = core;
   const { source } = settings.customers;
   const customers = await openCustomers({ gate, data, log, ...(source && { source }) });
@@ -94,10 +99,14 @@ export async function openBack(options: BackOptions): Promise<Back> {
       busiest: async (most) => (await options.state(most)).busiest,
       refused: options.refusedClients ?? (async () => []),
       offenders: () => data.offenders.now(),
+      holds,
       clientOf: (ip) => clientKey(ip, settings.identity.ipv6Prefix),
       overlap: overlapTest,
     }),
+    holds,
+    ...(release && { release }),
     ...(refusal && { refusal }),
+    ...(options.refusedClients && { refused: options.refusedClients }),
     ...rehearsalOf(options),
     ...(metricsText && { metricsText }),
   });

@@ -6,10 +6,12 @@ import { openControl } from "./control/open-control.js";
 import type { Core } from "./core.js";
 import { decideService, type Finish } from "./decide/decide-service.js";
 import { startDemoApp } from "./demo/demo-app.js";
+import type { Hold, Released } from "./hold.js";
 import type { KeptPage } from "./kept-request.js";
 import { listen } from "./listen/listen.js";
 import { type FrontSeries, openFrontSeries } from "./live/front-series.js";
 import type { Log } from "./log.js";
+import { currentHolds } from "./observe/current-holds.js";
 import { openDecisionLog } from "./observe/decision-log.js";
 import { recentDecisions } from "./observe/recent-decisions.js";
 import { recentTraffic } from "./observe/recent-traffic.js";
@@ -29,6 +31,10 @@ export interface Front {
   refusal(id: string): Refusal | undefined;
   /** Whom it refused lately. */
   refusedClients(filter: ClientFilter): RefusedClient[];
+  /** Whom its rules hold. */
+  holds(): Hold[];
+  /** These clients were forgotten. */
+  release(released: Released): void;
   /** What it decided lately, second by second. */
   readonly series: FrontSeries;
   /** The newest requests, so many of them from this number on, as far as they are kept. */
@@ -58,6 +64,8 @@ export async function openFront(options: FrontOptions): Promise<Front> {
   closing.add("control", () => control.close());
   const recent = recentDecisions(gate);
   closing.add("recent decisions", () => recent.close());
+  const holds = currentHolds(gate);
+  closing.add("holds", () => holds.close());
   const series = openFrontSeries(gate);
   closing.add("series", () => series.close());
   const { keep } = settings.rehearse;
@@ -71,6 +79,8 @@ export async function openFront(options: FrontOptions): Promise<Front> {
     finish: decide?.finish ?? (async () => false),
     refusal: recent.find,
     refusedClients: recent.clients,
+    holds: holds.now,
+    release: holds.release,
     series,
     traffic: (from, most) => traffic?.read(from, most) ?? { requests: [] },
   };

@@ -25,6 +25,14 @@ export interface RefusedClient {
   /** Of the last of them. */
   readonly at: number;
   readonly about: RefusalFacts;
+  /** Those that differ in what was asked for or by whom, newest first: at most 50. */
+  readonly lately: readonly RefusedRequest[];
+}
+
+/** A request that was refused. */
+export interface RefusedRequest {
+  readonly at: number;
+  readonly about: RefusalFacts;
 }
 
 /** Which clients: those within one of these addresses and blocks, or whom a rule counted under this very key. */

@@ -1,13 +1,15 @@
 import { Registry } from "prom-client";
-import type { BusyKey, GateMetrics } from "tidegate";
+import type { GateMetrics } from "tidegate";
 import { type Back, openBack, type ServerStatus } from "./back.js";
 import { Closing } from "./closing.js";
 import type { Loaded } from "./config/load-config.js";
 import { openCore } from "./core.js";
 import type { Finish } from "./decide/decide-service.js";
 import { type Front, openFront } from "./front.js";
+import type { Hold, Released } from "./hold.js";
 import type { KeptPage, KeptRequest } from "./kept-request.js";
-import type { ClientSeries, Series } from "./live/series.js";
+import { longestOf } from "./live/longest-of.js";
+import type { BusyClient, ClientSeries, Series } from "./live/series.js";
 import { sumClients, sumSeries } from "./live/sum-series.js";
 import type { Log } from "./log.js";
 import { logDecisions } from "./observe/log-decisions.js";
@@ -40,6 +42,10 @@ export interface Fronts {
   refusal(id: string): Promise<Refusal | undefined>;
   /** Whom each of them refused lately. */
   refusedClients(filter: ClientFilter): Promise<readonly RefusedClient[]>;
+  /** Whom the rules hold, as far as each of them has seen. */
+  holds(): Promise<readonly Hold[]>;
+  /** Tells all that these clients were forgotten. */
+  release(released: Released): Promise<void>;
   /** What each of them decided in the newest seconds, and one of its busiest clients. */
   series(seconds: number): Promise<readonly Series[]>;
   clientSeries(key: string): Promise<readonly ClientSeries[]>;
@@ -55,7 +61,7 @@ export interface FrontState {
   readonly notReady: readonly string[];
   readonly metrics: GateMetrics;
   /** The busiest clients, as many as were asked for. */
-  readonly busiest: readonly BusyKey[];
+  readonly busiest: readonly BusyClient[];
 }
 
 export interface Urls {
@@ -79,6 +85,10 @@ export interface Server {
   refusal(id: string): Promise<Refusal | undefined>;
   /** Whom this server refused lately; with workers one address may be there several times. */
   refusedClients(filter: ClientFilter): Promise<readonly RefusedClient[]>;
+  /** Whom the rules hold, as far as this server has seen, longest first. */
+  holds(): Promise<readonly Hold[]>;
+  /** These clients were forgotten. */
+  release(released: Released): Promise<void>;
   /** What was decided in the newest seconds, and of one of the busiest clients. */
   series(seconds: number): Promise<Series>;
   clientSeries(key: string): Promise<ClientSeries | undefined>;
@@ -126,13 +136,17 @@ async function open(loaded: Loaded, options: ServerOptions, closing: Closing): P
       ...(front?.notReady() ?? []).map((name) => `No origin of the upstream "${name}" is healthy.`),
     ],
     metrics: gate.metrics(),
-    busiest: gate.busiest(most),
+    busiest: gate.busiest(most).map((busy) => ({ ...busy, ...front?.series.lately(busy.key) })),
   });
   const state = (most: number): Promise<FrontState> => fronts?.state(most) ?? ownState(most);
   const refusal = async (id: string): Promise<Refusal | undefined> =>
     fronts === undefined ? front?.refusal(id) : fronts.refusal(id);
   const refusedClients = async (filter: ClientFilter): Promise<readonly RefusedClient[]> =>
     fronts === undefined ? (front?.refusedClients(filter) ?? []) : fronts.refusedClients(filter);
+  const holds = async (): Promise<readonly Hold[]> =>
+    fronts === undefined ? (front?.holds() ?? []) : longestOf(await fronts.holds());
+  const release = async (released: Released): Promise<void> =>
+    fronts === undefined ? front?.release(released) : fronts.release(released);
   const series = async (seconds: number): Promise<Series> =>
     sumSeries((await fronts?.series(seconds)) ?? (front ? [front.series.read(seconds)] : []), seconds);
   const clientSeries = async (key: string): Promise<ClientSeries | undefined> =>
@@ -166,6 +180,8 @@ async function open(loaded: Loaded, options: ServerOptions, closing: Closing): P
           ...((role === "whole" || fronts !== undefined) && {
             refusal,
             refusedClients,
+            holds,
+            release,
             series: { read: series, client: clientSeries },
             traffic,
           }),
@@ -192,6 +208,8 @@ async function open(loaded: Loaded, options: ServerOptions, closing: Closing): P
     state,
     refusal,
     refusedClients,
+    holds,
+    release,
     series,
     clientSeries,
     traffic: (from, most) => front?.traffic(from, most) ?? { requests: [] },

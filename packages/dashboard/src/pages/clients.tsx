@@ -1,13 +1,16 @@
 import { useEffect, useState } from "preact/hooks";
 import { ask, Problem, part } from "../ask.ts";
+import { clearedWords } from "../cleared-words.ts";
 import { hear, hearMyself } from "../live/events.ts";
 import { Act, MayNot } from "../parts/act.tsx";
+import { AsRefused } from "../parts/as-refused.tsx";
 import { ClientRate } from "../parts/client-rate.tsx";
 import { ClientsWithin } from "../parts/clients-within.tsx";
 import { Explained } from "../parts/explained.tsx";
 import { FingerprintClients } from "../parts/fingerprint-clients.tsx";
 import { Foreign } from "../parts/foreign.tsx";
 import { ListedHere } from "../parts/listed-here.tsx";
+import { NotFound } from "../parts/not-found.tsx";
 import { ProblemNote } from "../parts/problem-note.tsx";
 import { Ago } from "../parts/time.tsx";
 import { told } from "../parts/told.tsx";
@@ -28,6 +31,7 @@ export function Clients() {
 
 function Found({ wanted }: { wanted: Wanted }) {
   if ("within" in wanted) return <ClientsWithin block={wanted.within} />;
+  if ("unknown" in wanted) return <NotFound text={wanted.unknown} />;
   if ("key" in wanted) return <FingerprintClients fingerprint={wanted.key} />;
   return <Client wanted={wanted} />;
 }
@@ -73,7 +77,7 @@ interface Looked {
   readonly decision?: DecisionAnswer["decision"];
 }
 
-type OneWanted = Exclude<Wanted, { readonly within: string } | { readonly key: string }>;
+type OneWanted = Extract<Wanted, { readonly facts: Facts } | { readonly decision: string }>;
 
 const lookEveryMs = 3_000;
 
@@ -103,14 +107,14 @@ function Client({ wanted }: { wanted: OneWanted }) {
     };
   }, [turn]);
 
+  if (problem?.status === 404 && "decision" in wanted && found === undefined)
+    return <NotFound text={wanted.decision} />;
   if (found === undefined) return <ProblemNote problem={problem} />;
   const { facts, now, decision } = found;
   async function clear(): Promise<void> {
     try {
-      const { cleared, edges } = await ask<ClearAnswer>("POST", "/v1/clear", { subject: facts });
-      const at =
-        edges === undefined || edges.length === 0 ? "" : ` and taken off ${edges.length} at the edges`;
-      void told(`Forgotten under ${cleared.length} rules${at}.`);
+      const asked = { subject: facts, remembered: true };
+      void told(clearedWords(await ask<ClearAnswer>("POST", "/v1/clear", asked)));
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       setProblem(error.answer);
@@ -123,8 +127,11 @@ function Client({ wanted }: { wanted: OneWanted }) {
       <ProblemNote problem={problem} />
       {decision !== undefined && <Refused decision={decision} />}
       <h2>
-        Now: <Foreign text={Object.values(facts).map(String).join(" ")} />
+        Now: <Foreign text={factsText(facts)} />
       </h2>
+      {now !== null && decision === undefined && facts.ip !== undefined && (
+        <AsRefused given={facts} asRefused={now.asRefused} />
+      )}
       {now === null ? <p>What it would get now can not be told.</p> : <Explained explained={now} />}
       {facts.ip !== undefined && <ClientRate ip={facts.ip} explained={now} />}
       <h2>Do</h2>
@@ -133,7 +140,10 @@ function Client({ wanted }: { wanted: OneWanted }) {
         <Act needs="operator" kind="danger" onAct={clear}>
           Clear everywhere
         </Act>{" "}
-        <span class="quiet">Forgets its counts and holds under every rule, and takes it off every edge.</span>
+        <span class="quiet">
+          Forgets its counts and holds, as it came in each of its refused requests that are remembered (the
+          newest 50), and takes it off every edge.
+        </span>
       </p>
       {facts.ip !== undefined && (
         <ListedHere address={facts.ip} listed={now?.listed?.address} onDone={() => setTurn(turn + 1)} />
@@ -163,6 +173,10 @@ function Refused({ decision }: { decision: DecisionAnswer["decision"] }) {
   );
 }
 
+function factsText({ headers = {}, ...facts }: Facts): string {
+  return [...Object.values(facts), ...Object.values(headers)].join(" ");
+}
+
 async function findClient(wanted: OneWanted): Promise<Looked> {
   if ("decision" in wanted) {
     const { decision, now } = await ask<DecisionAnswer>("GET", `/v1/decisions/${part(wanted.decision)}`);
@@ -172,6 +186,6 @@ async function findClient(wanted: OneWanted): Promise<Looked> {
   }
   return {
     facts: wanted.facts,
-    now: await ask<ExplainAnswer>("POST", "/v1/explain", { subject: wanted.facts }),
+    now: await ask<ExplainAnswer>("POST", "/v1/explain", { subject: wanted.facts, remembered: true }),
   };
 }

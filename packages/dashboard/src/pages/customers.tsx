@@ -12,7 +12,7 @@ import { ProblemNote } from "../parts/problem-note.tsx";
 import { TierForm } from "../parts/tier-form.tsx";
 import { told } from "../parts/told.tsx";
 import { goTo, place } from "../place.ts";
-import type { CustomerAnswer, ProblemAnswer } from "../types.ts";
+import type { CustomerAnswer, ExplainAnswer, PolicyRulesAnswer, ProblemAnswer } from "../types.ts";
 
 export function Customers() {
   const { id = "" } = place.value.query;
@@ -49,7 +49,9 @@ export function Customers() {
 function Customer({ id }: { id: string }) {
   const path = `/v1/customers/${part(id)}`;
   const { answer, etag, isMissing, problem, refresh } = useAnswer<CustomerAnswer>(path, ["audit"]);
+  const { answer: policy } = useAnswer<PolicyRulesAnswer>("/v1/policy/rules", ["policy"]);
   const explained = useExplained({ customer: id });
+  const own = explained?.rules.filter((rule) => isOf(id, rule));
   const [failure, setFailure] = useState<ProblemAnswer>();
 
   async function put(what: "tier" | "limits", value: unknown): Promise<void> {
@@ -94,10 +96,11 @@ function Customer({ id }: { id: string }) {
       <MayNot needs="operator" />
       <ChangedMeanwhile problem={failure} what="customer." target={id} />
       {(answer !== undefined || isMissing) && (
-        <div class="row">
+        <div class="fields">
           <TierForm
             key={`tier ${answer?.tier}`}
             now={answer?.tier ?? null}
+            tiers={policy?.tiers ?? []}
             onSet={(tier) => put("tier", tier)}
           />
           <LimitsForm
@@ -108,7 +111,16 @@ function Customer({ id }: { id: string }) {
         </div>
       )}
       <h2>Against its limits now</h2>
-      {explained === undefined ? <p class="quiet">…</p> : <Explained explained={explained} />}
+      {(explained === undefined || own === undefined) && <p class="quiet">…</p>}
+      {own?.length === 0 && <p class="quiet">No rule counts by customer.</p>}
+      {explained !== undefined && own !== undefined && own.length > 0 && (
+        <Explained explained={{ ...explained, words: own.map(({ words }) => words).join(" "), rules: own }} />
+      )}
     </>
   );
+}
+
+/** Whether a rule counts by customer; others say nothing of this one. */
+function isOf(id: string, { key, tier, verdicts }: ExplainAnswer["rules"][number]): boolean {
+  return tier !== undefined || key === id || verdicts.some((verdict) => verdict.key === id);
 }

@@ -5,12 +5,13 @@ import { useAnswer } from "../live/use-answer.ts";
 import { ClientLink } from "../parts/client-link.tsx";
 import { EdgeState, enforceWords } from "../parts/edge-state.tsx";
 import { Foreign } from "../parts/foreign.tsx";
-import { HeldTable } from "../parts/held-table.tsx";
+import { HeldNow } from "../parts/held-now.tsx";
 import { ProblemNote } from "../parts/problem-note.tsx";
 import { RatesChart } from "../parts/rates-chart.tsx";
+import { RulesChart } from "../parts/rules-chart.tsx";
 import { Table } from "../parts/table.tsx";
 import { placeOf } from "../place.ts";
-import type { BusiestAnswer, EdgesAnswer, OffendersAnswer } from "../types.ts";
+import type { BusiestAnswer, EdgesAnswer, HeldAnswer } from "../types.ts";
 import { count, rate } from "../words.ts";
 
 export function Overview() {
@@ -19,13 +20,9 @@ export function Overview() {
   return (
     <>
       <Numbers rates={last} />
-      <figure>
-        <RatesChart points={points} />
-        <figcaption class="quiet">
-          Requests per second: allowed (line), refused (dashes), would be refused in shadow (dots).
-        </figcaption>
-      </figure>
+      <RatesChart points={points} />
       <h2>By rule</h2>
+      <RulesChart points={points} rules={Object.keys(status.value?.metrics.byRule ?? {})} />
       <ByRule rates={last} />
       <Busiest />
       <Held />
@@ -112,35 +109,43 @@ function Busiest() {
       <ProblemNote problem={problem} />
       <Table
         label="Busiest clients"
-        head={["Client", "Requests lately", "of them refused"]}
-        numbers={[1, 2]}
+        head={["Client", "Per minute", "Per second", "Requests lately", "of them refused"]}
+        numbers={[1, 2, 3, 4]}
         empty="Nobody yet."
       >
-        {(answer?.clients ?? []).map(({ key, count: requests, error, refused }) => (
+        {(answer?.clients ?? []).map(({ key, count: requests, error, refused, perMinute }) => (
           <tr key={key}>
             <td>
               <ClientLink client={key} />
             </td>
+            <td class="number">{perMinute === undefined ? "–" : count(perMinute)}</td>
+            <td class="number">{perMinute === undefined ? "–" : rate(perMinute / 60)}</td>
             <td class="number">
-              {count(requests)}
-              {error > 0 && <span class="quiet"> (at most {count(error)} too many)</span>}
+              {count(Math.round(requests))}
+              {error >= 0.5 && <span class="quiet"> (at most {count(Math.round(error))} too many)</span>}
             </td>
-            <td class="number">{count(refused)}</td>
+            <td class="number">{count(Math.round(refused))}</td>
           </tr>
         ))}
       </Table>
+      <p class="quiet">
+        Per minute and per second: of the last minute. Lately: a request counts half as much after five
+        minutes.
+      </p>
     </>
   );
 }
 
 function Held() {
-  const { answer, problem } = useAnswer<OffendersAnswer>("/v1/offenders?most=20", ["held"]);
+  // Who is held here is told by no event; the busiest are every two seconds.
+  const { answer, problem } = useAnswer<HeldAnswer>("/v1/held?most=20", ["held", "busiest", "audit"]);
+  const more = (answer?.count ?? 0) - (answer?.held.length ?? 0);
   return (
     <>
       <h2>Held now</h2>
       <ProblemNote problem={problem} />
-      <HeldTable held={answer?.offenders ?? []} empty="Nobody is held at the edges." />
-      {answer?.next !== undefined && <p class="quiet">These are the worst twenty; there are more.</p>}
+      <HeldNow held={answer?.held ?? []} empty="Nobody is held, neither here nor at the edges." />
+      {more > 0 && <p class="quiet">These are held longest; there are {count(more)} more.</p>}
     </>
   );
 }

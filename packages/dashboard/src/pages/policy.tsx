@@ -8,22 +8,30 @@ import { ProblemNote } from "../parts/problem-note.tsx";
 import { RuleModes } from "../parts/rule-modes.tsx";
 import { Ago } from "../parts/time.tsx";
 import type { PolicyAnswer } from "../types.ts";
+import { sourceWords } from "../value-words.ts";
 import { visible } from "../words.ts";
+
+type Text = Pick<NonNullable<PolicyAnswer["version"]>, "id" | "text">;
 
 export function Policy() {
   const { answer, etag, problem, refresh } = useAnswer<PolicyAnswer>("/v1/policy", ["policy", "audit"]);
   /** What the editor began with, so that a version of somebody else's does not replace what is being written. */
-  const [begun, setBegun] = useState<{ id: number; text: string }>();
+  const [begun, setBegun] = useState<Text>();
+  /** The same for as long as one writes, whichever version that is on by now. */
+  const [first, setFirst] = useState<number>();
   if (answer === undefined) return <ProblemNote problem={problem} />;
   const { status, version } = answer;
+  const drop = (): void => {
+    setBegun(undefined);
+    setFirst(undefined);
+  };
   const start = begun ?? (version === null ? undefined : { id: version.id, text: version.text });
-  const isOvertaken = begun !== undefined && version !== null && version.id !== begun.id;
   return (
     <>
       <ProblemNote problem={problem} />
       <p>
         Version <strong>{status.version}</strong>, by <Foreign text={status.who} /> <Ago at={status.at} /> (
-        {status.source}).
+        {sourceWords(status.source)}).
       </p>
       {status.problem !== undefined && <p class="note bad">{visible(status.problem)}</p>}
       {status.file !== undefined && status.file.state !== "in force" && (
@@ -36,23 +44,21 @@ export function Policy() {
       <h2>Rules</h2>
       <RuleModes onDone={refresh} />
       <h2>Edit</h2>
-      {isOvertaken && (
-        <p class="note bad" role="alert">
-          Version {version.id} came in force while you wrote on {begun.id}.{" "}
-          <button type="button" onClick={() => setBegun(undefined)}>
-            Drop what I wrote
-          </button>
-        </p>
-      )}
       {start !== undefined && (
         <PolicyEditor
-          key={start.id}
+          key={first ?? start.id}
           begun={start}
-          onBegin={() => setBegun(start)}
+          newest={version ?? { who: status.who, ...start }}
+          onBegin={(on) => {
+            setBegun(on);
+            setFirst(first ?? on.id);
+          }}
+          onDrop={drop}
           onDone={async () => {
-            setBegun(undefined);
+            drop();
             await refresh();
           }}
+          onLate={refresh}
         />
       )}
       <h2>History</h2>

@@ -3,6 +3,7 @@ import { ask, Problem, part, type Seen } from "../ask.ts";
 import { hearMyself } from "../live/events.ts";
 import { whyNot } from "../session.ts";
 import type { ListEntryAnswer, ProblemAnswer } from "../types.ts";
+import { visible } from "../words.ts";
 import { Act } from "./act.tsx";
 import { DurationField } from "./duration-field.tsx";
 import { Foreign } from "./foreign.tsx";
@@ -27,6 +28,7 @@ export function AddToList({ list, given }: { list: "blocklist" | "safelist"; giv
   const [duration, setDuration] = useState("7d");
   const [why, setWhy] = useState("");
   const [refused, setRefused] = useState<readonly Refused[]>([]);
+  const [added, setAdded] = useState<readonly string[]>([]);
   const [isUnderWay, setUnderWay] = useState(false);
   const guarded = refused.filter(({ problem }) => problem.code === "TG_GUARD");
   const there = refused.filter(({ problem }) => problem.code === "TG_CHANGED");
@@ -36,26 +38,27 @@ export function AddToList({ list, given }: { list: "blocklist" | "safelist"; giv
   /** What is there already is replaced only as it was shown. */
   async function add(wanted: readonly Wanted[]): Promise<void> {
     setUnderWay(true);
-    const added: string[] = [];
+    const done: string[] = [];
     const stopped = refused.filter(({ address }) => !wanted.some((each) => each.address === address));
     for (const { address, force = false, seen = null } of wanted) {
       try {
         const path = `/v1/lists/${list}/${part(address)}`;
         const body = { for: duration, ...(why !== "" && { why }), ...(force && { force }) };
-        added.push((await ask<ListEntryAnswer>("PUT", path, body, seen)).entry.address);
+        done.push((await ask<ListEntryAnswer>("PUT", path, body, seen)).entry.address);
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
         stopped.push({ address, problem: error.answer, etag: error.etag, force });
       }
     }
     setUnderWay(false);
+    setAdded(done);
     setRefused(stopped);
     setText(stopped.map(({ address }) => address).join("\n"));
     hearMyself("audit");
-    if (added.length === 0) return;
-    const [first = ""] = added;
-    if (added.length === 1) await told(`${first} is on the ${list}.`, { what: `${list}.add`, target: first });
-    else await told(`${added.length} entries are on the ${list}.`);
+    if (done.length === 0) return;
+    const [first = ""] = done;
+    if (done.length === 1) await told(`${first} is on the ${list}.`, { what: `${list}.add`, target: first });
+    else await told(`${done.length} entries are on the ${list}.`);
   }
 
   return (
@@ -93,10 +96,17 @@ export function AddToList({ list, given }: { list: "blocklist" | "safelist"; giv
         </fieldset>
       </form>
       <ListPreview list={list} addresses={addresses} />
+      {refused.length > 0 && added.length > 0 && (
+        <p class="note" role="status">
+          Added to the {list}: {visible(shortened(added))}. The rest was not:
+        </p>
+      )}
       {guarded.length > 0 && (
         <div class="note bad" role="alert">
           {guarded.map(({ address, problem }) => (
-            <p key={address}>{problem.detail}</p>
+            <p key={address}>
+              <strong>Not added:</strong> {visible(problem.detail.replace(/ Nothing was changed\.$/, ""))}
+            </p>
           ))}
           <Act
             needs="operator"
@@ -154,6 +164,13 @@ function StandsThere({ address, entry }: { address: string; entry: Entry | null 
       .
     </p>
   );
+}
+
+const mostNamed = 20;
+
+function shortened(addresses: readonly string[]): string {
+  const more = addresses.length - mostNamed;
+  return `${addresses.slice(0, mostNamed).join(", ")}${more > 0 ? `, and ${more} more` : ""}`;
 }
 
 /** However they were pasted: lines, spaces, commas. */

@@ -8,7 +8,8 @@ export interface ChartLine {
   /** A variable of the style. */
   readonly colour: string;
   readonly dash: readonly number[];
-  readonly values: readonly number[];
+  /** Null: nothing is drawn there. */
+  readonly values: readonly (number | null)[];
 }
 
 export interface ChartProps {
@@ -53,6 +54,9 @@ export function Chart(props: ChartProps) {
 
 const height = 190;
 
+/** Seconds from one time on the axis to the next: less than one can not be read. */
+const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 21_600, 43_200, 86_400];
+
 function dataOf({ times, lines }: ChartProps): uPlot.AlignedData {
   return [times.map((at) => at / 1000), ...lines.map(({ values }) => [...values])];
 }
@@ -65,9 +69,18 @@ function options(element: HTMLElement, { lines }: ChartProps): uPlot.Options {
     width: element.clientWidth,
     height,
     legend: { show: false },
+    padding: [null, 30, null, null],
     cursor: { show: false },
     scales: { y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] } },
-    axes: [axis, axis],
+    axes: [
+      {
+        ...axis,
+        space: 80,
+        incrs: [...steps],
+        values: (_, splits, __, ___, every) => splits.map((at) => clock(at, every)),
+      },
+      { ...axis, size: 60, values: (_, splits) => splits.map(short) },
+    ],
     series: [
       {},
       ...lines.map(({ name, colour: own, dash }) => ({
@@ -79,4 +92,16 @@ function options(element: HTMLElement, { lines }: ChartProps): uPlot.Options {
       })),
     ],
   };
+}
+
+/** "14:05", "14:05:30", of days "31/01": of what stands `every` so many seconds. */
+function clock(seconds: number, every: number): string {
+  const at = new Date(seconds * 1000);
+  if (every >= 86_400) return at.toLocaleDateString("en-GB", { day: "2-digit", month: "2-digit" });
+  return at.toLocaleTimeString("en-GB", { timeStyle: every >= 60 ? "short" : "medium" });
+}
+
+/** "12k", "1.5M": what fits beside an axis. */
+function short(number: number): string {
+  return number.toLocaleString("en", { notation: "compact", maximumFractionDigits: 1 });
 }

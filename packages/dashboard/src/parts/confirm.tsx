@@ -13,10 +13,21 @@ export interface ConfirmProps {
   /** What is said to go on with. */
   readonly yes: string;
   readonly kind?: "danger" | undefined;
+  /** Why it can not be done now, whoever asks. */
+  readonly whyNotNow?: string | undefined;
 }
 
 /** A button that asks before it acts. */
-export function Confirm({ needs, onAct, children, about = "", question, yes, kind }: ConfirmProps) {
+export function Confirm({
+  needs,
+  onAct,
+  children,
+  about = "",
+  question,
+  yes,
+  kind,
+  whyNotNow,
+}: ConfirmProps) {
   const [isAsking, setAsking] = useState(false);
   const box = useRef<HTMLSpanElement>(null);
   const isFirst = useRef(true);
@@ -34,6 +45,7 @@ export function Confirm({ needs, onAct, children, about = "", question, yes, kin
             needs={needs}
             kind="danger"
             about={about}
+            whyNotNow={whyNotNow}
             onAct={async () => {
               await onAct();
               setAsking(false);
@@ -46,7 +58,7 @@ export function Confirm({ needs, onAct, children, about = "", question, yes, kin
           </button>
         </>
       ) : (
-        <Act needs={needs} kind={kind} about={about} onAct={() => setAsking(true)}>
+        <Act needs={needs} kind={kind} about={about} whyNotNow={whyNotNow} onAct={() => setAsking(true)}>
           {children}
         </Act>
       )}

@@ -5,16 +5,22 @@ import { HeldTable } from "./held-table.tsx";
 import { Table } from "./table.tsx";
 import { Countdown } from "./time.tsx";
 
+type Verdict = ExplainAnswer["rules"][number]["verdicts"][number];
+
 /** What a client would get and why: in words, and rule by rule. */
 export function Explained({ explained }: { explained: ExplainAnswer }) {
-  const { allowed, words, rules, offenders, cleared } = explained;
+  const { allowed, words, rules, offenders, cleared, refusedAt } = explained;
+  const edges = [...new Set((refusedAt ?? []).map(({ edge }) => edge))].map(visible).join(", ");
   const lines = rules.flatMap(({ verdicts, ...rule }) =>
     (verdicts.length === 0 ? [undefined] : verdicts).map((verdict) => ({ ...rule, verdict })),
   );
   return (
     <>
       <p class="note" aria-live="polite">
-        <strong class={allowed ? "good" : "worse"}>{allowed ? "Allowed." : "Refused."}</strong>{" "}
+        <strong class={allowed && edges === "" ? "good" : "worse"}>
+          {!allowed ? "Refused." : edges === "" ? "Allowed." : `Refused at ${edges}.`}
+        </strong>{" "}
+        {allowed && edges !== "" && "Tidegate itself would let it pass: "}
         {visible(words)}
       </p>
       <Table
@@ -26,17 +32,24 @@ export function Explained({ explained }: { explained: ExplainAnswer }) {
         {lines.map(({ rule, applies, words: why, verdict }) => (
           <tr key={`${rule} ${verdict?.name}`}>
             <td>
-              <Foreign text={verdict?.name ?? rule} />
+              <Foreign text={rule} />
+              {verdict && (
+                <div class="quiet" title={verdict.name}>
+                  {count(verdict.limit)} in {span(verdict.windowMs)}
+                </div>
+              )}
               {verdict?.shadow && <span class="tag">shadow</span>}
             </td>
             <td>{verdict ? <Foreign text={verdict.key} /> : applies ? "–" : "does not apply"}</td>
             <td class="number">
-              {verdict
-                ? `${count(Math.max(0, Math.floor(verdict.remaining)))} of ${count(verdict.limit)}`
-                : "–"}
+              {verdict === undefined
+                ? "–"
+                : isHeld(verdict)
+                  ? "none while held"
+                  : `${count(Math.max(0, Math.floor(verdict.remaining)))} of ${count(verdict.limit)}`}
             </td>
-            <td>{verdict ? span(verdict.resetAfterMs) : "–"}</td>
-            <td>{verdict?.heldUntil === undefined ? "–" : <Countdown until={verdict.heldUntil} />}</td>
+            <td>{verdict === undefined || isHeld(verdict) ? "–" : span(verdict.resetAfterMs)}</td>
+            <td>{isHeld(verdict) ? <Countdown until={verdict?.heldUntil} /> : "–"}</td>
             <td class="wraps">{visible(why)}</td>
           </tr>
         ))}
@@ -56,4 +69,11 @@ export function Explained({ explained }: { explained: ExplainAnswer }) {
       ))}
     </>
   );
+}
+
+/** What is left of the limit is worth nothing as long as it is. A hold without an end is null in JSON. */
+function isHeld(verdict: Verdict | undefined): boolean {
+  if (verdict?.heldUntil === undefined) return false;
+  const until: number | null = verdict.heldUntil;
+  return until === null || until > verdict.at;
 }

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { ask, problemOf } from "../ask.ts";
+import { clearedWords } from "../cleared-words.ts";
 import { hearMyself } from "../live/events.ts";
 import { useAnswer } from "../live/use-answer.ts";
 import type { ClearAnswer, ClientsAnswer, OffendersAnswer, ProblemAnswer } from "../types.ts";
@@ -18,13 +19,13 @@ export function FingerprintClients({ fingerprint }: { fingerprint: string }) {
   async function clear(): Promise<void> {
     try {
       setFailure(undefined);
-      const { edges = [] } = await ask<ClearAnswer>("POST", "/v1/clear", { key: fingerprint });
-      void told(`Taken off ${edges.length} at the edges.`);
+      const asked = { key: fingerprint, remembered: true };
+      void told(clearedWords(await ask<ClearAnswer>("POST", "/v1/clear", asked)));
     } catch (error) {
       setFailure(problemOf(error));
     }
     hearMyself("held");
-    await held.refresh();
+    await Promise.all([held.refresh(), seen.refresh()]);
   }
   return (
     <>
@@ -40,9 +41,12 @@ export function FingerprintClients({ fingerprint }: { fingerprint: string }) {
       <MayNot needs="operator" />
       <p>
         <Act needs="operator" kind="danger" onAct={clear}>
-          Clear at the edges
+          Clear everywhere
         </Act>{" "}
-        <span class="quiet">Takes whoever stands under it off every edge. Counts are cleared by client.</span>
+        <span class="quiet">
+          Forgets the counts and holds of the clients refused under it lately, and takes whoever stands under
+          it off every edge.
+        </span>
       </p>
     </>
   );

@@ -1,30 +1,27 @@
 import { useState } from "preact/hooks";
+import { type Limits, limitsText, readLimits } from "../limits-text.ts";
 import { whyNot } from "../session.ts";
 
-type Limits = Readonly<Record<string, number>> | null;
-
-/** Own limits, one a line as `100 in 60`; none are those of the tier. */
+/** Own limits, one a line; none are those of the tier. */
 export function LimitsForm(props: { now: Limits; onSet: (limits: Limits) => Promise<void> }) {
-  const [text, setText] = useState(
-    Object.entries(props.now ?? {})
-      .map(([seconds, limit]) => `${limit} in ${seconds}`)
-      .join("\n"),
-  );
-  const limits = limitsIn(text);
+  const [text, setText] = useState(limitsText(props.now));
+  const read = readLimits(text);
+  const problem = "problem" in read ? read.problem : undefined;
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        if (limits !== undefined) void props.onSet(limits);
+        if ("limits" in read) void props.onSet(read.limits);
       }}
     >
       <fieldset disabled={whyNot("operator") !== undefined}>
         <div class="row">
           <label>
-            Own limits, one a line: 100 in 60 (seconds)
+            Own limits, one a line: 100 per minute, or 100 in 60 (seconds)
             <textarea
               rows={3}
-              aria-invalid={limits === undefined}
+              aria-invalid={problem !== undefined}
+              aria-describedby="limits-problem"
               value={text}
               onInput={(event) => setText(event.currentTarget.value)}
             />
@@ -32,23 +29,16 @@ export function LimitsForm(props: { now: Limits; onSet: (limits: Limits) => Prom
           <button
             type="submit"
             class="main"
-            disabled={limits === undefined}
-            title={whyNot("operator") ?? (limits === undefined ? "Write each as 100 in 60." : undefined)}
+            disabled={problem !== undefined}
+            title={whyNot("operator") ?? problem}
           >
             Set the limits
           </button>
         </div>
+        <p id="limits-problem" class="worse" aria-live="polite">
+          {problem}
+        </p>
       </fieldset>
     </form>
   );
-}
-
-/** Undefined: some line can not be read. */
-function limitsIn(text: string): Limits | undefined {
-  const lines = text.split("\n").filter((line) => line.trim() !== "");
-  const read = lines.map((line) => /^\s*(\d{1,12})\s+in\s+([1-9]\d{0,8})\s*s?\s*$/.exec(line));
-  if (read.some((match) => match === null)) return undefined;
-  return lines.length === 0
-    ? null
-    : Object.fromEntries(read.map((match) => [match?.[2], Number(match?.[1])]));
 }

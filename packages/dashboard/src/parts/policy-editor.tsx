@@ -6,29 +6,42 @@ import type { PolicyVersionAnswer, ProblemAnswer, ValidateAnswer } from "../type
 import { visible } from "../words.ts";
 import { Act } from "./act.tsx";
 import { ChangedMeanwhile } from "./changed-meanwhile.tsx";
+import { Confirm } from "./confirm.tsx";
 import { Diff } from "./diff.tsx";
+import { Overtaken } from "./overtaken.tsx";
 import { RehearsalResult, useRehearsal } from "./rehearsal.tsx";
 import { told } from "./told.tsx";
 
 export interface PolicyEditorProps {
-  readonly begun: { readonly id: number; readonly text: string };
-  /** The first change to the text was made. */
-  readonly onBegin: () => void;
+  readonly begun: Text;
+  /** What is in force by now. */
+  readonly newest: Text & { readonly who: string };
+  /** What one writes is meant for this version. */
+  readonly onBegin: (on: Text) => void;
+  readonly onDrop: () => void;
   readonly onDone: () => Promise<void>;
+  /** Somebody else was faster. */
+  readonly onLate: () => Promise<void>;
+}
+
+interface Text {
+  readonly id: number;
+  readonly text: string;
 }
 
 /** The policy as text. It is checked while one writes, and what changes is shown before it is applied. */
-export function PolicyEditor({ begun, onBegin, onDone }: PolicyEditorProps) {
+export function PolicyEditor({ begun, newest, onBegin, onDrop, onDone, onLate }: PolicyEditorProps) {
   const [text, setText] = useState(begun.text);
   const [why, setWhy] = useState("");
   const [failure, setFailure] = useState<ProblemAnswer>();
   const checked = useValidated(text);
-  const isChanged = text !== begun.text;
+  const isChanged = text !== newest.text;
+  const isOvertaken = newest.id !== begun.id;
   const { rehearsed, rehearse } = useRehearsal(text);
 
   async function apply(): Promise<void> {
     try {
-      const body = { text, after: begun.id, ...(why !== "" && { why }) };
+      const body = { text, after: newest.id, ...(why !== "" && { why }) };
       const { version } = await ask<PolicyVersionAnswer>("POST", "/v1/policy", body);
       setFailure(undefined);
       void told(`Version ${version.id} is in force.`, { what: "policy." });
@@ -36,6 +49,7 @@ export function PolicyEditor({ begun, onBegin, onDone }: PolicyEditorProps) {
       await onDone();
     } catch (error) {
       setFailure(problemOf(error));
+      await onLate();
     }
   }
   const whyUnusable =
@@ -53,7 +67,7 @@ export function PolicyEditor({ begun, onBegin, onDone }: PolicyEditorProps) {
           aria-describedby="policy-problems"
           value={text}
           onInput={(event) => {
-            if (!isChanged) onBegin();
+            if (text === begun.text) onBegin(begun);
             setText(event.currentTarget.value);
           }}
         />
@@ -68,8 +82,25 @@ export function PolicyEditor({ begun, onBegin, onDone }: PolicyEditorProps) {
             </p>
           ))}
       </div>
-      {isChanged && <Diff label="What would change" before={begun.text} after={text} />}
-      <ChangedMeanwhile problem={failure} what="policy." />
+      <ChangedMeanwhile
+        problem={failure}
+        what="policy."
+        seen="What yours would change of it now is shown below."
+      />
+      {isOvertaken && (
+        <Overtaken
+          begun={begun}
+          newest={newest}
+          text={text}
+          onMerge={(merged) => {
+            setText(merged);
+            setFailure(undefined);
+            onBegin({ id: newest.id, text: newest.text });
+          }}
+          onDrop={onDrop}
+        />
+      )}
+      {isChanged && <Diff label="What would change" before={newest.text} after={text} />}
       <div class="row">
         <label>
           Why
@@ -83,9 +114,22 @@ export function PolicyEditor({ begun, onBegin, onDone }: PolicyEditorProps) {
         <Act needs="operator" onAct={rehearse} whyNotNow={whyUnusable}>
           Rehearse
         </Act>
-        <Act needs="admin" kind="main" onAct={apply} whyNotNow={whyNotNow}>
-          Apply
-        </Act>
+        {isOvertaken ? (
+          <Confirm
+            needs="admin"
+            kind="danger"
+            question={`What version ${newest.id} changed is taken back where yours differs, as shown.`}
+            yes="Yes, apply mine"
+            whyNotNow={whyNotNow}
+            onAct={apply}
+          >
+            Apply mine over version {newest.id}
+          </Confirm>
+        ) : (
+          <Act needs="admin" kind="main" onAct={apply} whyNotNow={whyNotNow}>
+            Apply
+          </Act>
+        )}
       </div>
       <RehearsalResult rehearsed={rehearsed} text={text} />
     </div>

@@ -3,6 +3,7 @@ import { ask, problemOf } from "../ask.ts";
 import { hearMyself } from "../live/events.ts";
 import { useAnswer } from "../live/use-answer.ts";
 import type { PolicyAnswer, PolicyVersionAnswer, PolicyVersionsAnswer, ProblemAnswer } from "../types.ts";
+import { sourceWords } from "../value-words.ts";
 import { Act } from "./act.tsx";
 import { ChangedMeanwhile } from "./changed-meanwhile.tsx";
 import { Diff } from "./diff.tsx";
@@ -67,7 +68,7 @@ export function PolicyHistory(props: {
             <td>
               <Foreign text={who} />
             </td>
-            <td>{source}</td>
+            <td>{sourceWords(source)}</td>
             <td class="wraps">
               <Foreign text={why} />
             </td>

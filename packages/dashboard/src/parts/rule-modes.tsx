@@ -88,7 +88,7 @@ export function RuleModes({ onDone }: { onDone: () => Promise<void> }) {
           </tr>
         ))}
       </Table>
-      <label class="row">
+      <label class="below">
         Why a rule is switched
         <input
           maxLength={900}

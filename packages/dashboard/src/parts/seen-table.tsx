@@ -12,15 +12,7 @@ export function SeenTable(props: { label: string; clients: readonly Client[]; em
   return (
     <Table
       label={props.label}
-      head={[
-        "Client",
-        "Requests lately",
-        "Refused",
-        "Last refused",
-        "Now",
-        "Held at the edges",
-        "User agent",
-      ]}
+      head={["Client", "Requests lately", "Refused", "Last refused", "Now", "Held for", "User agent"]}
       numbers={[1, 2]}
       empty={props.empty}
     >

@@ -10,13 +10,16 @@ export interface TableProps {
   readonly children: readonly ComponentChildren[];
 }
 
-/** On a narrow screen it is moved sideways by itself, not with the page. */
+/** On a narrow screen each row stands by itself, every cell with the name of its column before it (style.css). */
 export function Table({ label, head, numbers = [], empty, children }: TableProps) {
   if (children.length === 0) return <p class="quiet">{empty}</p>;
+  const labels = Object.fromEntries(
+    head.map((name, column) => [`--column-${column + 1}`, JSON.stringify(name)]),
+  );
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what can be scrolled must be reached by keyboard
     <section class="sideways" aria-label={label} tabIndex={0}>
-      <table>
+      <table style={labels}>
         <thead>
           <tr>
             {head.map((name, column) => (

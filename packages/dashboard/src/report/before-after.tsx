@@ -1,6 +1,8 @@
+import { useContext } from "preact/hooks";
 import { Table } from "../parts/table.tsx";
 import type { RehearsalReport } from "../types.ts";
-import { count } from "../words.ts";
+import { count, visible } from "../words.ts";
+import { Against } from "./against.ts";
 import { Heading } from "./heading.tsx";
 import { instant } from "./words.ts";
 
@@ -19,7 +21,9 @@ const rows: readonly (readonly [name: string, key: keyof Outcome])[] = [
 export function BeforeAfter({ report }: { report: RehearsalReport }) {
   const { outcome, against, worstSecond } = report;
   const { recorded, passed, passedAgainst } = worstSecond;
-  const head = ["What", ...(against === undefined ? ["Without"] : ["In force"]), "This policy"];
+  const file = useContext(Against);
+  const other = file === undefined ? "In force" : `Against ${visible(file)}`;
+  const head = ["What", against === undefined ? "Without" : other, "This policy"];
   const without = { allowed: report.requests, refused: 0, held: 0, shadow: 0, delayed: 0, refusedClients: 0 };
   const before = against ?? without;
   const second = passedAgainst ?? recorded;

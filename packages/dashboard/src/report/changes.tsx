@@ -2,6 +2,7 @@ import { Foreign } from "../parts/foreign.tsx";
 import { Table } from "../parts/table.tsx";
 import type { RehearsalReport } from "../types.ts";
 import { count } from "../words.ts";
+import { useAgainst } from "./against.ts";
 import { Heading } from "./heading.tsx";
 
 /** Client by client, the most changed first. */
@@ -13,7 +14,7 @@ export function Changes({ change }: { change: NonNullable<RehearsalReport["chang
         label="Clients answered otherwise"
         head={["Client", "Requests", "Newly refused", "Newly let through", "User agent"]}
         numbers={[1, 2, 3]}
-        empty="Nothing: this traffic would be answered as under the policy in force."
+        empty={`Nothing: this traffic would be answered as under ${useAgainst()}.`}
       >
         {change.worst.map(({ client, requests, newlyRefused, newlyPassed, userAgent }) => (
           <tr key={client}>

@@ -1,10 +1,12 @@
 import type { RehearsalReport } from "../types.ts";
 import { count, span } from "../words.ts";
+import { useAgainst } from "./against.ts";
 import { instant, share, some } from "./words.ts";
 
 /** The whole of it, in words. */
 export function Headline({ report }: { report: RehearsalReport }) {
   const { requests, clients, outcome, from, to } = report;
+  const against = useAgainst();
   if (requests === 0 || from === undefined || to === undefined)
     return <p class="headline">There was no request to rehearse with.</p>;
   return (
@@ -17,10 +19,10 @@ export function Headline({ report }: { report: RehearsalReport }) {
         {some(clients, "client")}.
       </p>
       <ul class="plain">
-        {changeWords(report).map((words) => (
+        {changeWords(report, against).map((words) => (
           <li key={words}>{words}</li>
         ))}
-        <li>{originWords(report)}</li>
+        <li>{originWords(report, against)}</li>
         {outcome.shadow > 0 && <li>{some(outcome.shadow, "more request")} would be, but for shadow.</li>}
       </ul>
       <p class="quiet">
@@ -31,11 +33,11 @@ export function Headline({ report }: { report: RehearsalReport }) {
   );
 }
 
-function changeWords({ change }: RehearsalReport): string[] {
+function changeWords({ change }: RehearsalReport, against: string): string[] {
   if (change === undefined) return [];
   const { newlyRefused, newlyPassed } = change;
   if (newlyRefused.requests === 0 && newlyPassed.requests === 0)
-    return ["Against the policy in force nothing would change for this traffic."];
+    return [`Against ${against} nothing would change for this traffic.`];
   return [
     newlyRefused.requests === 0
       ? "Nobody would be newly refused."
@@ -48,9 +50,9 @@ function changeWords({ change }: RehearsalReport): string[] {
   ];
 }
 
-function originWords({ worstSecond }: RehearsalReport): string {
+function originWords({ worstSecond }: RehearsalReport, against: string): string {
   const { recorded, passed, passedAgainst } = worstSecond;
   const before = passedAgainst ?? recorded;
-  const under = passedAgainst === undefined ? "without a policy" : "under the policy in force";
+  const under = passedAgainst === undefined ? "without a policy" : `under ${against}`;
   return `Worst second at the origin: ${some(before.requests, "request")} ${under}, ${count(passed.requests)} under this one.`;
 }

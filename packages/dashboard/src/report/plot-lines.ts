@@ -16,7 +16,7 @@ const colours = ["--plot-1", "--plot-2", "--plot-3", "--plot-4", "--plot-5", "--
 const dashes: readonly (readonly number[])[] = [[], [8, 4], [2, 3], [10, 3, 2, 3]];
 
 /** Requests, what is refused of them, and by which rule, the busiest first. A rule that refused nobody has no line. */
-export function plotLines({ series }: Pick<RehearsalReport, "series">): PlotLine[] {
+export function plotLines({ series }: Pick<RehearsalReport, "series">, against: string): PlotLine[] {
   const { requests, refused, refusedAgainst, refusedBy } = series;
   const rules = Object.entries(refusedBy)
     .map(([name, values]) => ({ name, values, total: values.reduce((sum, each) => sum + each, 0) }))
@@ -29,7 +29,7 @@ export function plotLines({ series }: Pick<RehearsalReport, "series">): PlotLine
       ? []
       : [
           {
-            name: "Refused by the policy in force",
+            name: `Refused by ${against}`,
             isRule: false,
             values: refusedAgainst,
             colour: "--warn",

@@ -13,7 +13,7 @@ export function Suggestions({ suggestions }: { suggestions: NonNullable<Rehearsa
         label="Suggested limits"
         head={["Rule", "Now", "Suggested", "Would refuse", "Clients", "Why"]}
         numbers={[3, 4]}
-        empty="There was too little traffic to suggest any."
+        empty="No rule judged anything, so there is nothing to suggest."
       >
         {suggestions.map(({ rule, limit, suggested, refused, refusedClients, words }) => (
           <tr key={`${rule} ${limit}`}>
@@ -26,8 +26,8 @@ export function Suggestions({ suggestions }: { suggestions: NonNullable<Rehearsa
             <td>
               <Foreign text={suggested} />
             </td>
-            <td class="number">{count(refused)}</td>
-            <td class="number">{count(refusedClients)}</td>
+            <td class="number">{refused === undefined ? "–" : count(refused)}</td>
+            <td class="number">{refusedClients === undefined ? "–" : count(refusedClients)}</td>
             <td class="wraps words">{visible(words)}</td>
           </tr>
         ))}

@@ -2,8 +2,10 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { Foreign } from "../parts/foreign.tsx";
+import { Swatch } from "../parts/swatch.tsx";
 import type { RehearsalReport } from "../types.ts";
 import { count, span } from "../words.ts";
+import { useAgainst } from "./against.ts";
 import { Heading } from "./heading.tsx";
 import { type PlotLine, plotLines } from "./plot-lines.ts";
 import { plotHeight, plotOptions } from "./plot-options.ts";
@@ -12,7 +14,8 @@ import { instant } from "./words.ts";
 /** Requests and refusals over time. A line is switched on and off beside it; the tables say the same in numbers. */
 export function TrafficPlot({ report }: { report: RehearsalReport }) {
   const { series } = report;
-  const lines = useMemo(() => plotLines(report), [report]);
+  const against = useAgainst();
+  const lines = useMemo(() => plotLines(report, against), [report, against]);
   const [hidden, setHidden] = useState<ReadonlySet<number>>(new Set());
   const [point, setPoint] = useState<number>();
   const { box, plot } = usePlot(report, lines, hidden, setPoint);
@@ -69,7 +72,7 @@ export function TrafficPlot({ report }: { report: RehearsalReport }) {
               <li key={`${line.isRule} ${line.name}`}>
                 <label class="inline">
                   <input type="checkbox" checked={!hidden.has(i)} onChange={() => toggle(i)} />
-                  <Swatch line={line} />
+                  <Swatch colour={line.colour} dash={line.dash} />
                   {line.isRule ? <Foreign text={line.name} most={64} /> : line.name}
                   <span class="number">{point === undefined ? "" : count(line.values[point] ?? 0)}</span>
                 </label>
@@ -79,23 +82,6 @@ export function TrafficPlot({ report }: { report: RehearsalReport }) {
         </figcaption>
       </figure>
     </>
-  );
-}
-
-/** As the line is drawn: its colour and its dashes. */
-function Swatch({ line: { colour, dash } }: { line: PlotLine }) {
-  return (
-    <svg class={`swatch ${colour.slice(2)}`} width="24" height="8" aria-hidden="true">
-      <line
-        x1="0"
-        y1="4"
-        x2="24"
-        y2="4"
-        stroke="currentColor"
-        stroke-width="2"
-        stroke-dasharray={dash.join(" ")}
-      />
-    </svg>
   );
 }
 

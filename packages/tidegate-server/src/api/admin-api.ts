@@ -27,6 +27,8 @@ export interface AdminOptions
     | "customers"
     | "desk"
     | "refusal"
+    | "release"
+    | "refused"
     | "rehearsal"
     | "live"
     | "registry"
@@ -38,6 +40,8 @@ export interface AdminOptions
   readonly busiest?: AdminParts["busiest"];
   /** Default nobody. */
   readonly seen?: AdminParts["seen"];
+  /** Default nobody. */
+  readonly holds?: AdminParts["holds"];
   /** Default: whether one of `trustedProxies` is the address itself, or has it. */
   readonly isProxy?: AdminParts["isProxy"];
   /** Default the registry's own; with workers, everybody's. */
@@ -70,6 +74,7 @@ export function adminApi(options: AdminOptions): AdminApi {
     metricsText: options.metricsText ?? (() => registry.metrics()),
     busiest: options.busiest ?? gate.busiest,
     seen: options.seen ?? (async () => []),
+    holds: options.holds ?? (async () => []),
     isProxy: options.isProxy ?? peerTest(trustedProxies),
     openapi: () => {
       // It takes its time to load, and few ask.
@@ -91,7 +96,7 @@ export function adminApi(options: AdminOptions): AdminApi {
       query: c.req.query(),
       body: () => readBody(incoming),
       peer: () => clientOf(incoming.socket.remoteAddress, (name) => headerOf(incoming, name)) || undefined,
-      who: () => (caller.name === undefined ? whoActs(incoming) : `token:${caller.name}`),
+      who: () => whoActs(incoming, caller),
     };
     return responseOf(await handle(parts, ask));
   }

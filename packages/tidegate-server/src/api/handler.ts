@@ -1,14 +1,16 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Registry } from "prom-client";
-import type { BusyKey, CustomerRecord, Gate, GateMetrics } from "tidegate";
+import type { CustomerRecord, Gate, GateMetrics } from "tidegate";
 import type { ControlDesk } from "../control-desk.js";
 import type { CustomersStatus } from "../customers/customer-book.js";
 import type { Data, PolicyVersion } from "../data.js";
+import type { Hold, Released } from "../hold.js";
 import type { Live } from "../live/live.js";
 import type { SeenClients } from "../live/seen-clients.js";
+import type { BusyClient } from "../live/series.js";
 import type { Log } from "../log.js";
 import type { PolicyStatus } from "../policy/policy-status.js";
-import type { Refusal } from "../refusal.js";
+import type { ClientFilter, Refusal, RefusedClient } from "../refusal.js";
 import type { Access } from "./access/access.js";
 import type { Caller } from "./access/caller.js";
 import type { Turns } from "./turns.js";
@@ -25,10 +27,16 @@ export interface AdminParts {
   readonly desk?: ControlDesk;
   /** A decision that refused, as long as it is remembered. Undefined: nothing here meets traffic. */
   readonly refusal?: (id: string) => Promise<Refusal | undefined>;
+  /** Whom this server refused lately, and for what. Undefined: nothing here meets traffic. */
+  readonly refused?: (filter: ClientFilter) => Promise<readonly RefusedClient[]>;
   /** Undefined: no recent traffic is kept here. */
   readonly rehearsal?: Rehearsals;
   /** Who came lately. */
   readonly seen: SeenClients;
+  /** Whom the rules hold, as far as what meets traffic has seen. */
+  readonly holds: () => Promise<readonly Hold[]>;
+  /** Tells what meets traffic that these were forgotten. */
+  readonly release?: (released: Released) => Promise<void>;
   /** Whether an address or block names a proxy whose word is believed. */
   readonly isProxy: (address: string) => boolean;
   /** What goes on now. Undefined: it is not watched here. */
@@ -39,7 +47,7 @@ export interface AdminParts {
   /** Throws what is wrong with a policy's text. */
   readonly validate: (text: string) => unknown;
   readonly metricsText: () => Promise<string>;
-  readonly busiest: (most: number) => readonly BusyKey[] | Promise<readonly BusyKey[]>;
+  readonly busiest: (most: number) => readonly BusyClient[] | Promise<readonly BusyClient[]>;
   readonly access: Access;
   /** What there is to ask, as OpenAPI. */
   readonly openapi: () => Promise<unknown>;

@@ -12,6 +12,7 @@ import { edges } from "./handlers/edges.js";
 import { events } from "./handlers/events.js";
 import { explain } from "./handlers/explain.js";
 import { health } from "./handlers/health.js";
+import { held } from "./handlers/held.js";
 import { list } from "./handlers/list.js";
 import { listEntry } from "./handlers/list-entry.js";
 import { login } from "./handlers/login.js";
@@ -98,6 +99,7 @@ export const routes: readonly Route[] = [
   { method: "POST", path: "/v1/edges/sync", handle: syncEdges, role: "admin" },
   { method: "POST", path: "/v1/edges/:name/sync", handle: syncEdges, role: "admin" },
   { method: "POST", path: "/v1/edges/:name/mode", handle: setEdgeMode, role: "admin" },
+  { method: "GET", path: "/v1/held", handle: held, role: "viewer" },
   { method: "GET", path: "/v1/offenders", handle: offenders, role: "viewer" },
   { method: "GET", path: "/v1/audit", handle: audit, role: "viewer" },
   // What was done by an admin's act is undone by an admin only: the handler looks.

@@ -220,8 +220,10 @@ export const subjectBody = z.strictObject({
     }),
 });
 
+const remembered = z.boolean({ error: "Give true or false" }).optional();
+export const explainBody = subjectBody.extend({ remembered });
 export const clearBody = z
-  .strictObject({ subject: subjectBody.shape.subject.optional(), key: digest.optional() })
+  .strictObject({ subject: subjectBody.shape.subject.optional(), key: digest.optional(), remembered })
   .refine(({ subject, key }) => (subject === undefined) !== (key === undefined), {
     path: ["subject"],
     error:

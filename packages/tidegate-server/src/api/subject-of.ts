@@ -3,7 +3,7 @@ import type { z } from "zod";
 import type { subjectBody } from "./shapes.js";
 
 /** The facts that were given, and no others. */
-export function subjectOf({ subject }: z.output<typeof subjectBody>): Partial<Subject> {
+export function subjectOf({ subject }: Pick<z.output<typeof subjectBody>, "subject">): Partial<Subject> {
   const { headers, ...facts } = subject;
   const given = Object.fromEntries(
     Object.entries(facts).filter(([, fact]) => fact !== undefined),

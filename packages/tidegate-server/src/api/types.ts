@@ -1,14 +1,14 @@
-import type { BusyKey, Cleared, Explanation, GateMetrics, ListEntry, ListName } from "tidegate";
+import type { Cleared, Explanation, GateMetrics, ListEntry, ListName } from "tidegate";
 import type { ConfigProblem } from "../config/config-file-error.js";
 import type { EdgeStanding, EdgeStatus, SyncReport } from "../control-desk.js";
 import type { CustomersStatus } from "../customers/customer-book.js";
 import type { AuditEntry, ClearedKey, NamedToken, PolicyVersion, Role } from "../data.js";
 import type { EdgeMode } from "../edge.js";
 import type { SeenClient } from "../live/seen-clients.js";
-import type { ClientSeries, Series } from "../live/series.js";
+import type { BusyClient, ClientSeries, Series } from "../live/series.js";
 import type { OffenderFacts } from "../offenders.js";
 import type { PolicyStatus } from "../policy/policy-status.js";
-import type { Refusal } from "../refusal.js";
+import type { Refusal, RefusedRequest } from "../refusal.js";
 
 /** What the server knows of itself. */
 export interface Status {
@@ -73,11 +73,15 @@ export interface PolicyRulesAnswer {
   /** The whole policy's: in shadow or off, no rule refuses. */
   readonly mode: RuleMode;
   readonly rules: readonly PolicyRule[];
+  /** By name, as they are written. */
+  readonly tiers: readonly string[];
 }
 
 export interface PolicyRule {
   readonly name: string;
   readonly mode: RuleMode;
+  /** It looks at some requests only (`only`, `except`). */
+  readonly isPartial?: true;
 }
 
 type RuleMode = "enforce" | "shadow" | "off";
@@ -146,8 +150,8 @@ export interface ClientsAnswer {
   readonly count: number;
 }
 
-export interface ClientLine extends SeenClient {
-  /** What a plain request from there would get now, by the server's own word. Null: it was not looked at. */
+export interface ClientLine extends Omit<SeenClient, "about"> {
+  /** What the request it was last refused for would get now, or else a plain one from there, by the server's own word. Null: it was not looked at. */
   readonly allowed: boolean | null;
 }
 
@@ -165,6 +169,8 @@ export interface CustomerAnswer {
 
 /** POST /v1/explain. Times that never come are null. */
 export interface ExplainAnswer extends Explanation {
+  /** Only with `remembered`: the refused request that stands for what was left out. None: no such one is remembered. */
+  readonly asRefused?: RefusedRequest;
   /** Only with edges: where this client is held there. Null: it can not be told now. */
   readonly offenders?: readonly HeldClient[] | null;
   /** Only with edges: which of them refuse this request now, whatever `allowed` says, which is the server's own word. Null: it can not be told now. */
@@ -182,6 +188,8 @@ export interface DecisionAnswer {
 
 /** POST /v1/clear */
 export interface ClearAnswer extends Cleared {
+  /** Only with `remembered`: as how many refused requests it was forgotten too. */
+  readonly remembered?: number;
   /** Only with edges: what was taken off them. */
   readonly edges?: readonly HeldClient[];
   /** Only with edges: until when it goes to none. */
@@ -242,9 +250,28 @@ export interface OffendersAnswer {
   readonly next?: string;
 }
 
+/** GET /v1/held, longest first: by a rule here, at the edges, or both. */
+export interface HeldAnswer {
+  readonly held: readonly HeldNow[];
+  /** How many there are in all. */
+  readonly count: number;
+}
+
+export interface HeldNow {
+  readonly key: string;
+  readonly rule: string;
+  readonly since: number;
+  readonly until: number;
+  /** By a rule of the policy, as this server has seen; otherwise only the edges have to do with it. */
+  readonly isHere: boolean;
+  /** Edges it goes to, by name. */
+  readonly edges: readonly string[];
+  readonly about: OffenderFacts;
+}
+
 /** GET /v1/busiest */
 export interface BusiestAnswer {
-  readonly clients: readonly BusyKey[];
+  readonly clients: readonly BusyClient[];
 }
 
 /** GET /v1/series */

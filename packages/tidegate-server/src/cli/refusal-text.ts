@@ -22,7 +22,17 @@ export function refusalText({ decision }: DecisionAnswer): string {
   return verdicts.length === 0 ? lines.join("\n") : `${lines.join("\n")}\n\n${verdictsTable(verdicts)}`;
 }
 
-function requestWords({ ip, method, host, path, userAgent, user, customer, account }: RefusalFacts): string {
+/** `GET shop.example/x from 203.0.113.7, user agent "curl/8"`, printable. */
+export function requestWords({
+  ip,
+  method,
+  host,
+  path,
+  userAgent,
+  user,
+  customer,
+  account,
+}: RefusalFacts): string {
   const said = [
     `${method ?? ""} ${host ?? ""}${path ?? ""} from ${ip === undefined || ip === "" ? "an unknown address" : ip}`,
     ...(customer === undefined ? [] : [`customer ${customer}`]),

@@ -67,7 +67,15 @@ export async function replayRun(
     );
     await rehearsal.finish();
     const report = rehearsal.report();
-    const told = { ...report, notes: [...report.notes, ...notes, ...(forwarded?.notes() ?? [])], input };
+    const told = {
+      ...report,
+      notes: [...report.notes, ...notes, ...(forwarded?.notes() ?? [])],
+      input: {
+        policy: flags.policy,
+        ...(flags.against !== undefined && { against: flags.against }),
+        ...input,
+      },
+    };
     return isHidden ? anonymised(told, flags.anonymiseKey) : told;
   } catch (error) {
     throw error instanceof LogError ? unreadable(error) : error;

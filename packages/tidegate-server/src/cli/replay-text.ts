@@ -32,15 +32,17 @@ export function replayText(report: ReplayReport, paint: Paint): string {
 }
 
 function headOf({ requests, clients, from, to, late, input }: ReplayReport): string {
-  const lines = [`${count(requests)} requests of ${count(clients)} clients, ${period(from, to)}`];
+  const lines = [`${some(requests, "request")} of ${some(clients, "client")}, ${period(from, to)}`];
   if (late > 0)
     lines.push(`${count(late)} came too late to be put in order, and were judged when they came.`);
   const shown = input.files.slice(0, mostShown).map(({ name, format, lines: all, malformed, skipped }) => {
     const unread = malformed === 0 ? "" : `, ${count(malformed)} could not be read`;
     const others = skipped === 0 ? "" : `, ${count(skipped)} were no requests`;
-    return `  ${printable(name)}: ${format}, ${count(all)} lines${unread}${others}`;
+    return `  ${printable(name)}: ${format}, ${some(all, "line")}${unread}${others}`;
   });
   if (input.files.length > mostShown) shown.push(`  and ${input.files.length - mostShown} more files`);
+  const against = input.against === undefined ? "" : ` against ${printable(input.against)}`;
+  if (input.policy !== undefined) shown.push(`  under ${printable(input.policy)}${against}`);
   return [...lines, ...shown].join("\n");
 }
 
@@ -151,8 +153,8 @@ function changesOf({ change }: ReplayReport, title: Titled): string {
   if (change === undefined) return "";
   const { newlyRefused, newlyPassed, worst } = change;
   const head = `${title("Against the other policy")}
-newly refused      ${count(newlyRefused.requests)} requests of ${count(newlyRefused.clients)} clients
-newly let through  ${count(newlyPassed.requests)} requests of ${count(newlyPassed.clients)} clients`;
+newly refused      ${some(newlyRefused.requests, "request")} of ${some(newlyRefused.clients, "client")}
+newly let through  ${some(newlyPassed.requests, "request")} of ${some(newlyPassed.clients, "client")}`;
   if (worst.length === 0) return head;
   const rows = table(
     [
@@ -183,9 +185,17 @@ function suggestionsOf({ suggestions = [] }: ReplayReport, title: Titled): strin
     [
       { title: "RULE", of: ({ rule }) => rule },
       { title: "LIMIT", of: ({ limit }) => limit },
-      { title: "SUGGESTED", of: ({ suggested }) => suggested },
-      { title: "WOULD REFUSE", of: ({ refused }) => count(refused), isNumber: true },
-      { title: "CLIENTS", of: ({ refusedClients }) => count(refusedClients), isNumber: true },
+      { title: "SUGGESTED", of: ({ suggested = "–" }) => suggested },
+      {
+        title: "WOULD REFUSE",
+        of: ({ refused }) => (refused === undefined ? undefined : count(refused)),
+        isNumber: true,
+      },
+      {
+        title: "CLIENTS",
+        of: ({ refusedClients: of }) => (of === undefined ? undefined : count(of)),
+        isNumber: true,
+      },
       { title: "WHY", of: ({ words }) => words },
     ],
     suggestions,
@@ -210,6 +220,11 @@ function short(text: string, most: number): string {
 
 function count(number: number): string {
   return String(number).replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
+/** "1 client", "2,000 clients". */
+function some(number: number, one: string): string {
+  return `${count(number)} ${one}${number === 1 ? "" : "s"}`;
 }
 
 function share(part: number, whole: number): string {

@@ -1,10 +1,9 @@
-import { access, constants, writeFile } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
 import { Option } from "commander";
 import { printable, printableJson } from "../printable.js";
 import type { ReplayReport } from "../rehearse/replay-report.js";
 import { type Cli, examples, type Verbs, wholeNumber } from "./cli.js";
-import { CliError, type ExitCode, exit, usageError } from "./exit.js";
+import { type ExitCode, exit, usageError } from "./exit.js";
+import { outputFile, writeOutput } from "./output-file.js";
 import type { ReplayFlags } from "./replay-run.js";
 
 interface OutputFlags extends ReplayFlags {
@@ -75,7 +74,7 @@ export const addReplay: Verbs = (program, act) => {
     .action(
       act(async (cli, flags: OutputFlags, logs: string[]) => {
         validate(flags);
-        const page = flags.html === undefined ? undefined : await writable(cli, flags.html);
+        const page = flags.html === undefined ? undefined : await outputFile(cli.io.cwd, flags.html);
         // Policies, YAML and the whole library: only those wait for them who replay.
         const { replayRun } = await import("./replay-run.js");
         const report = await replayRun(cli, flags, logs);
@@ -106,33 +105,10 @@ function verdict({ change, falsePositives }: ReplayReport, failOn: readonly Fail
   return isNewlyRefused || isWrong ? exit.no : exit.ok;
 }
 
-/** Before the logs are read: nobody wants to learn it afterwards. */
-async function writable(cli: Cli, file: string): Promise<string> {
-  const path = resolve(cli.io.cwd, file);
-  try {
-    await access(dirname(path), constants.W_OK);
-  } catch (error) {
-    throw notWritten(file, error);
-  }
-  return path;
-}
-
 async function writePage(cli: Cli, path: string, report: ReplayReport): Promise<void> {
   const { renderReport } = await import("../rehearse/render-report.js");
-  const page = await renderReport(report);
-  await writeFile(path, page).catch((error) => {
-    throw notWritten(path, error);
-  });
+  await writeOutput(path, await renderReport(report));
   cli.note(`wrote ${printable(path)}`);
-}
-
-function notWritten(file: string, error: unknown): CliError {
-  const reason = (error as NodeJS.ErrnoException).code ?? "unknown";
-  return new CliError(
-    exit.no,
-    `${file} can not be written (${reason}).`,
-    "Name a file in a folder that is there and may be written to.",
-  );
 }
 
 /** With an empty or short one whoever has the report could try all addresses. */

@@ -1,8 +1,7 @@
-import { writeFile } from "node:fs/promises";
-import { resolve } from "node:path";
 import { printable } from "../printable.js";
 import { type Cli, examples, type Flags, type Verbs } from "./cli.js";
-import { CliError, exit } from "./exit.js";
+import { exit } from "./exit.js";
+import { outputFile, writeOutput } from "./output-file.js";
 import { table } from "./table.js";
 
 export interface SimulateFlags extends Flags {
@@ -54,10 +53,12 @@ export const addSimulate: Verbs = (program, act) => {
         // The library's limits, YAML and shapes: only those wait for them who simulate.
         const { scenarioOf } = await import("./scenario-of.js");
         const { runScenario } = await import("tidegate/simulate");
-        const run = runScenario(scenarioOf(name, flags, cli.io));
+        const scenario = scenarioOf(name, flags, cli.io);
+        const outputs = await outputsOf(cli, flags);
+        const run = runScenario(scenario);
         const { runTables, runJson } = await import("./simulate-text.js");
         const tables = runTables(run);
-        const files = await written(cli, flags, { run, tables });
+        const files = outputs.map(({ path }) => path);
         if (cli.isJson) cli.printJson({ ...runJson(run), files });
         else {
           const told = tables.map(({ title, head, rows, words = 1 }) => {
@@ -71,8 +72,8 @@ export const addSimulate: Verbs = (program, act) => {
           cli.print(
             [`${printable(run.scenario.title)}\n${printable(run.scenario.about)}\n`, ...told].join("\n"),
           );
-          for (const file of files) cli.note(`wrote ${printable(file)}`);
         }
+        if (outputs.length > 0) await write(cli, outputs, { run, tables, isDark: flags.dark === true });
         return exit.ok;
       }),
     );
@@ -96,41 +97,34 @@ async function listScenarios(cli: Cli): Promise<undefined> {
 type Shown = {
   readonly run: Parameters<typeof import("../plots/scenario-plot.js").scenarioPlot>[0];
   readonly tables: Parameters<typeof import("../plots/html-page.js").htmlPage>[1];
+  readonly isDark: boolean;
 };
 
-/** The files asked for; answers where they are. */
-async function written(
-  cli: Cli,
-  { svg, png, html, dark }: SimulateFlags,
-  { run, tables }: Shown,
-): Promise<string[]> {
-  if (svg === undefined && png === undefined && html === undefined) return [];
+interface Output {
+  readonly kind: "svg" | "png" | "html";
+  readonly path: string;
+}
+
+async function outputsOf(cli: Cli, flags: SimulateFlags): Promise<Output[]> {
+  const outputs: Output[] = [];
+  for (const kind of ["svg", "png", "html"] as const) {
+    const file = flags[kind];
+    if (file !== undefined) outputs.push({ kind, path: await outputFile(cli.io.cwd, file) });
+  }
+  return outputs;
+}
+
+async function write(cli: Cli, outputs: readonly Output[], { run, tables, isDark }: Shown): Promise<void> {
   const { scenarioPlot } = await import("../plots/scenario-plot.js");
   const plot = scenarioPlot(run);
-  const makes: [file: string | undefined, make: () => Promise<string | Uint8Array>][] = [
-    [svg, async () => (await import("../plots/svg-plot.js")).svgPlot(plot)],
-    [
-      png,
-      async () => (await import("../plots/png-plot.js")).pngPlot(plot, { theme: dark ? "dark" : "light" }),
-    ],
-    [html, async () => (await import("../plots/html-page.js")).htmlPage(plot, tables)],
-  ];
-  const files: string[] = [];
-  for (const [file, make] of makes) {
-    if (file === undefined) continue;
-    const path = resolve(cli.io.cwd, file);
-    const content = await make();
-    try {
-      await writeFile(path, content);
-    } catch (error) {
-      const reason = (error as NodeJS.ErrnoException).code ?? "unknown";
-      throw new CliError(
-        exit.no,
-        `${file} can not be written (${reason}).`,
-        "Name a file in a folder that is there and may be written to.",
-      );
-    }
-    files.push(path);
+  const make = {
+    svg: async () => (await import("../plots/svg-plot.js")).svgPlot(plot),
+    png: async () =>
+      (await import("../plots/png-plot.js")).pngPlot(plot, { theme: isDark ? "dark" : "light" }),
+    html: async () => (await import("../plots/html-page.js")).htmlPage(plot, tables),
+  };
+  for (const { kind, path } of outputs) {
+    await writeOutput(path, await make[kind]());
+    if (!cli.isJson) cli.note(`wrote ${printable(path)}`);
   }
-  return files;
 }

@@ -12,9 +12,10 @@ import {
 import { heldBy } from "./edge-offenders.js";
 import { type ExitCode, exit, usageError } from "./exit.js";
 import { heldTable, listedText, refusedWords, tellHeld } from "./held-text.js";
-import { refusalText } from "./refusal-text.js";
+import { refusalText, requestWords } from "./refusal-text.js";
 import { segment } from "./server-client.js";
 import { table } from "./table.js";
+import { relative } from "./times.js";
 
 export const addWhy: Verbs = (program, act) => {
   withRequestOptions(
@@ -51,7 +52,10 @@ export const addWhy: Verbs = (program, act) => {
 
 async function whyClient(cli: Cli, client: string, flags: RequestFlags): Promise<ExitCode> {
   const subject = requestFacts(client, flags);
-  const explained = (await cli.admin().send("POST", "/v1/explain", { subject })) as ExplainAnswer;
+  // Of an address alone that request is meant which it was last refused for.
+  const isAddress = subject.ip !== undefined && Object.keys(subject).length === 1;
+  const asked = { subject, ...(isAddress && { remembered: true }) };
+  const explained = (await cli.admin().send("POST", "/v1/explain", asked)) as ExplainAnswer;
   if (cli.isJson) cli.printJson(explained);
   else await tellExplained(cli, explained);
   return passes(explained) ? exit.ok : exit.no;
@@ -90,6 +94,9 @@ async function whyRefused(cli: Cli, id: string, flags: RequestFlags): Promise<Ex
 }
 
 async function tellExplained(cli: Cli, explained: ExplainAnswer): Promise<void> {
+  const { asRefused } = explained;
+  if (asRefused !== undefined)
+    cli.print(`As its last refused request, ${relative(asRefused.at)}: ${requestWords(asRefused.about)}`);
   const refused = refusedWords(explained);
   if (refused !== undefined && explained.allowed)
     cli.print(cli.paint("red", `${refused}; Tidegate itself would let it pass.`));

@@ -165,6 +165,10 @@ interface Wrong {
   readonly error: ConfigError;
 }
 
+/** In the place of the only limit of a rule; what has nothing to do with limits is still told then. */
+const harmless: readonly RateText[] = ["1 per second"];
+const apart: ReadonlySet<unknown> = new Set(["name", "by", "only", "except"]);
+
 /** All that is wrong with one rule: a faulty limit is told and left out, so that the next says what is wrong with it. */
 function wrongWith(rule: RuleOptions, frame: Policy, terms: PolicyTerms): Wrong[] {
   const found: Wrong[] = [];
@@ -176,9 +180,15 @@ function wrongWith(rule: RuleOptions, frame: Policy, terms: PolicyTerms): Wrong[
     const [option, at, ...below] = belowRule(error, rest);
     const isLimit = option === "limits" && typeof at === "number" && places.length > 0;
     const path = isLimit ? [option, places[at] as number, ...below] : belowRule(error, rest);
+    if (rest.limits === harmless && !apart.has(option)) break;
     found.push({ below: path, error });
     // Of two that clash either may be the wrong one.
-    if (!isLimit || places.length === 1 || error.code === "TG_LIMITS_CLASH") break;
+    if (!isLimit || error.code === "TG_LIMITS_CLASH") break;
+    if (places.length === 1) {
+      rest = { ...rest, limits: harmless };
+      places = [];
+      continue;
+    }
     places = places.filter((_, i) => i !== at);
     rest = { ...rest, limits: (rest.limits as readonly (Limit | RateText)[]).filter((_, i) => i !== at) };
   }

@@ -42,13 +42,18 @@ export interface LoadOptions {
   readonly canLackTokens?: boolean;
 }
 
+const noConfig = "name another with --config, or leave it out for the demo.";
+
 /** Reads a configuration. Throws a `ConfigFileError` that names everything wrong with it, by line. */
 export function loadConfig(options: LoadOptions = {}): Loaded {
   const { overrides = {}, env = process.env, cwd = process.cwd(), canLackTokens } = options;
   if (options.file === undefined) return demoConfig(overrides, { cwd });
   const file = resolve(cwd, options.file);
   const folder = dirname(file);
-  return { ...load({ source: readSource(file), overrides, env, cwd, folder, canLackTokens }), file };
+  return {
+    ...load({ source: readSource(file, noConfig), overrides, env, cwd, folder, canLackTokens }),
+    file,
+  };
 }
 
 /** The same of a text, or a file's bytes, that stands nowhere. */

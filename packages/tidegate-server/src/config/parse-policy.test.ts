@@ -14,6 +14,11 @@ function problems(text: string): readonly ConfigProblem[] {
   return [];
 }
 
+it("of a rule whose only limit is wrong, whom it counts is looked at too", () => {
+  const text = "rules:\n  - { name: a, by: ipx, limits: [100 per minut] }\n";
+  expect(problems(text).map(({ path }) => path)).toEqual(["rules[0].by", "rules[0].limits[0]"]);
+});
+
 describe("a policy's text", () => {
   it("becomes the library's policy", () => {
     const policy = parsePolicy(`

@@ -42,8 +42,8 @@ export function sourceOf(name: string, given: string | Uint8Array): Source {
   return source;
 }
 
-/** Reads a file: a regular one, for a pipe or a device might never end. */
-export function readSource(file: string): Source {
+/** Reads a file: a regular one, for a pipe or a device might never end. `orElse` is what to do when it is not there. */
+export function readSource(file: string, orElse = "name one as it is seen from this folder."): Source {
   let bytes: Uint8Array | undefined;
   try {
     bytes = bytesOf(file);
@@ -53,9 +53,7 @@ export function readSource(file: string): Source {
       file,
       "TG_CONFIG_READ",
       `It can not be read (${reason}).`,
-      reason === "ENOENT"
-        ? "There is no such file: name another with --config, or leave it out for the demo."
-        : "Look at the path and at who may read it.",
+      reason === "ENOENT" ? `There is no such file: ${orElse}` : "Look at the path and at who may read it.",
     );
   }
   if (bytes === undefined) {

@@ -1,13 +1,13 @@
-import type { BusyKey } from "tidegate";
 import type { EdgeStatus } from "../control-desk.js";
 import type { AuditEntry } from "../data.js";
+import type { BusyClient } from "./series.js";
 
 /** What is sent under each name. */
 export interface LiveEvents {
   /** Every second: what was decided in the second that began `at`. */
   rates: RatesEvent;
   /** Every two seconds. */
-  busiest: { readonly clients: readonly BusyKey[] };
+  busiest: { readonly clients: readonly BusyClient[] };
   /** When somebody is held or let go: how many, and the newest, as `GET /v1/offenders` tells of them. */
   held: { readonly count: number; readonly newest: readonly unknown[] };
   /** When the status of an edge changed; when it was last looked at is no change. */

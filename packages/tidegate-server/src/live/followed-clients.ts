@@ -1,11 +1,13 @@
 import type { BusyKey, Gate } from "tidegate";
 import { secondRing } from "./second-ring.js";
-import { type ClientSeries, clientSeconds, stepMs } from "./series.js";
+import { type BusyClient, type ClientSeries, clientSeconds, stepMs } from "./series.js";
 
 /** Requests of the busiest clients, second by second. */
 export interface FollowedClients {
   /** Takes what came since the last time for this second's. */
   take(second: number): void;
+  /** Nothing of one that is not followed. */
+  lately(key: string): Pick<BusyClient, "perMinute">;
   /** Undefined: it is not followed. */
   read(key: string): ClientSeries | undefined;
 }
@@ -13,6 +15,8 @@ export interface FollowedClients {
 /** Who is among the first is followed, until he is not even among the others. */
 const first = 100;
 const most = 200;
+
+const minute = 60;
 
 export function followedClients(gate: Pick<Gate, "busiest">): FollowedClients {
   const ring = secondRing({ width: 2, seconds: clientSeconds, most });
@@ -35,6 +39,11 @@ export function followedClients(gate: Pick<Gate, "busiest">): FollowedClients {
       }
       before = current;
       hasSeenAll = now.length < most;
+    },
+    lately(key) {
+      if (!ring.has(key) || ring.newest === undefined) return {};
+      const [requests = []] = ring.rows(key, ring.newest - minute + 1, minute);
+      return { perMinute: requests.reduce((sum, number) => sum + number, 0) };
     },
     read(key) {
       if (!ring.has(key) || ring.newest === undefined) return undefined;

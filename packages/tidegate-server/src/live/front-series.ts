@@ -2,7 +2,15 @@ import type { Gate, GateMetrics } from "tidegate";
 import { everySecond, lastSecond } from "./every-second.js";
 import { followedClients } from "./followed-clients.js";
 import { secondRing } from "./second-ring.js";
-import { type ClientSeries, type RuleRows, ruleNames, type Series, seriesSeconds, stepMs } from "./series.js";
+import {
+  type BusyClient,
+  type ClientSeries,
+  type RuleRows,
+  ruleNames,
+  type Series,
+  seriesSeconds,
+  stepMs,
+} from "./series.js";
 
 /** What one gate decided lately. It is asked for its counts once a second: requests pay nothing for it. */
 export interface FrontSeries {
@@ -10,6 +18,8 @@ export interface FrontSeries {
   read(seconds: number): Series;
   /** Undefined: this client is not among the busiest. */
   client(key: string): ClientSeries | undefined;
+  /** The rate of one of the busiest clients; nothing of another. */
+  lately(key: string): Pick<BusyClient, "perMinute">;
   close(): void;
 }
 
@@ -59,6 +69,7 @@ export function openFrontSeries(gate: Pick<Gate, "metrics" | "busiest">): FrontS
       };
     },
     client: clients.read,
+    lately: clients.lately,
     close: stop,
   };
 }

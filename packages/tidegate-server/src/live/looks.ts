@@ -1,11 +1,10 @@
-import type { BusyKey } from "tidegate";
 import type { ControlDesk, EdgeStatus } from "../control-desk.js";
 import type { Data } from "../data.js";
 import type { Offender } from "../offenders.js";
 import type { RatesEvent, StoreEvent } from "./events.js";
 import type { LiveSeries } from "./live.js";
 import type { Look } from "./look.js";
-import { type Row, type Series, stepMs } from "./series.js";
+import { type BusyClient, type Row, type Series, stepMs } from "./series.js";
 
 export interface LiveSources {
   readonly series?: LiveSeries;
@@ -16,7 +15,7 @@ export interface LiveSources {
   /** How what meets traffic is, with so many of the busiest clients. */
   readonly state: (most: number) => Promise<{
     readonly metrics: { readonly degraded: boolean };
-    readonly busiest: readonly BusyKey[];
+    readonly busiest: readonly BusyClient[];
   }>;
   readonly store: { readonly kind: string; watch?(wake: () => void): () => void };
   readonly policy: () => { readonly version: number };

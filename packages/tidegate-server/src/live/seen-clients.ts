@@ -1,7 +1,8 @@
 import type { BusyKey } from "tidegate";
 import { peerTest } from "tidegate/http";
+import type { Hold } from "../hold.js";
 import type { Offender } from "../offenders.js";
-import type { ClientFilter, RefusedClient } from "../refusal.js";
+import type { ClientFilter, RefusalFacts, RefusedClient } from "../refusal.js";
 
 /** A client that came lately, as far as this server knows. */
 export interface SeenClient {
@@ -9,15 +10,18 @@ export interface SeenClient {
   readonly client: string;
   /** One of its addresses, where one is known. */
   readonly ip?: string;
-  /** Lately, and they fade; 0 of one that is not among the busiest. */
+  /** Lately, and they fade. Of one that is not among the busiest only those that were refused are known. */
   readonly requests: number;
+  /** Of these. */
   readonly refused: number;
   /** When it was last refused, as long as that is remembered. */
   readonly refusedAt?: number;
-  /** Held for the edges, until then. */
+  /** Held by a rule or for the edges, until then. */
   readonly heldUntil?: number;
   /** As the client wrote it. */
   readonly userAgent?: string;
+  /** The request it was last refused for, as long as that is remembered. */
+  readonly about?: RefusalFacts;
 }
 
 /** Clients seen lately, those with the most requests first. */
@@ -27,6 +31,7 @@ export interface SeenClientsOptions {
   readonly busiest: (most: number) => Promise<readonly BusyKey[]>;
   readonly refused: (filter: ClientFilter) => Promise<readonly RefusedClient[]>;
   readonly offenders: () => Promise<readonly Offender[]>;
+  readonly holds: () => Promise<readonly Hold[]>;
   /** Under what an address is counted. */
   readonly clientOf: (ip: string) => string;
   /** Whether an address or block has one in common with these. */
@@ -38,15 +43,17 @@ const mostBusy = 1_000;
 
 /** Puts together who is busiest, who was refused and who is held: nobody else is known by name. */
 export function seenClients(options: SeenClientsOptions): SeenClients {
-  const { busiest, refused, offenders, clientOf, overlap } = options;
+  const { busiest, refused, offenders, holds, clientOf, overlap } = options;
   return async (filter) => {
-    const [busy, remembered, held] = await Promise.all([
+    const [busy, remembered, atEdges, here] = await Promise.all([
       busiest(mostBusy),
       refused(filter),
       // Who is held is worth less than an answer.
       offenders().catch(() => []),
+      holds().catch(() => []),
     ]);
     const { within, key } = filter;
+    const held = [...atEdges, ...here.filter((hold) => isOfAddress(hold, clientOf))];
     const isWithin = within === undefined ? () => true : withinTest(within, overlap(within));
     const found = new Map<string, SeenClient>();
     const add = (client: string, more: Partial<SeenClient>): void => {
@@ -58,8 +65,10 @@ export function seenClients(options: SeenClientsOptions): SeenClients {
       const before = found.get(client)?.refused ?? 0;
       add(client, {
         ip,
+        requests: before + times,
         refused: before + times,
         refusedAt: at,
+        about,
         ...(userAgent !== undefined && { userAgent }),
       });
     }
@@ -77,13 +86,21 @@ export function seenClients(options: SeenClientsOptions): SeenClients {
     for (const { key: client, count, refused: times } of busy) {
       const known = found.get(client);
       if (known === undefined && (key !== undefined || !isAddress(client) || !isWithin(client))) continue;
-      add(client, { requests: Math.round(count), refused: Math.max(known?.refused ?? 0, Math.round(times)) });
+      // Both fade: what is remembered does not, and would soon be more than all its requests.
+      add(client, { requests: Math.round(count), refused: Math.round(times) });
     }
     return [...found.values()].sort(
       (one, other) => other.requests - one.requests || other.refused - one.refused,
     );
   };
 }
+
+/** A customer who is held may come from many addresses, none of which is. */
+function isOfAddress({ key, about: { ip } }: Hold, clientOf: (ip: string) => string): boolean {
+  return ip !== undefined && (key.includes(ip) || key.includes(clientOf(ip)) || digest.test(key));
+}
+
+const digest = /^[0-9a-f]{40,64}$/;
 
 /** Clients without an address have another name. */
 function isAddress(key: string): boolean {

@@ -1,3 +1,5 @@
+import type { BusyKey } from "tidegate";
+
 /** One number a second. */
 export type Row = readonly number[];
 
@@ -24,6 +26,12 @@ export interface ClientSeries {
   readonly stepMs: 1000;
   readonly requests: Row;
   readonly refused: Row;
+}
+
+/** One of the busiest clients, with its rate where it is followed. */
+export interface BusyClient extends BusyKey {
+  /** Its requests in the last minute. */
+  readonly perMinute?: number;
 }
 
 export const stepMs = 1000;

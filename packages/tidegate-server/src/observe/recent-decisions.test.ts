@@ -132,8 +132,23 @@ describe("recent decisions", () => {
     expect(recent.clients({ key: "ann" })).toMatchObject([
       { ip: "198.51.100.1", refused: 2, about: { userAgent: "last" } },
     ]);
+    expect(recent.clients({ key: "ann" })[0]?.lately).toMatchObject([
+      { about: { userAgent: "last" } },
+      { about: { userAgent: "first" } },
+    ]);
     expect(found({ key: "ann", within: ["192.0.2.0/24"] })).toEqual([]);
     recent.close();
     expect(found({})).toEqual([]);
+  });
+
+  it("tell of one client the newest fifty that differ, each once", async () => {
+    const gate = gateOf();
+    const recent = recentDecisions(gate);
+    for (let i = 0; i < 60; i++) await refused(gate, { path: `/${i}` });
+    for (let i = 0; i < 3; i++) await refused(gate, { path: "/40" });
+    const [{ lately, refused: times } = { lately: [], refused: 0 }] = recent.clients({});
+    expect(times).toBe(63);
+    const paths = Array.from({ length: 50 }, (_, i) => `/${59 - i}`).filter((path) => path !== "/40");
+    expect(lately.map(({ about }) => about.path)).toEqual(["/40", ...paths]);
   });
 });

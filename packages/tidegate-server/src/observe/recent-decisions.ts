@@ -1,6 +1,6 @@
 import type { Decision, Gate, GateEvents } from "tidegate";
 import { peerTest } from "tidegate/http";
-import type { ClientFilter, Refusal, RefusalFacts, RefusedClient } from "../refusal.js";
+import type { ClientFilter, Refusal, RefusalFacts, RefusedClient, RefusedRequest } from "../refusal.js";
 import { accountOf, cut, cutIf, pathOf } from "./kept-facts.js";
 
 /** The newest refusals of one gate, by the ids their clients were told. Bounded, oldest out first. */
@@ -35,6 +35,9 @@ interface Remembered {
   readonly bytes: number;
 }
 
+/** Of one client. */
+const mostLately = 50;
+
 export function recentDecisions(
   gate: Pick<Gate, "on">,
   options: RecentDecisionsOptions = {},
@@ -68,20 +71,22 @@ export function recentDecisions(
     },
     clients(filter) {
       const isMeant = refusalTest(filter);
-      const newest = new Map<string, { refused: number; last: Remembered }>();
+      const found = new Map<string, { refused: number; lately: Map<string, Remembered> }>();
       for (let i = 0; i < count; i++) {
         const each = ring[(first + i) % most];
         if (each === undefined || !isMeant(each)) continue;
-        const known = newest.get(each.ip);
-        if (known === undefined) newest.set(each.ip, { refused: 1, last: each });
-        else {
-          known.refused++;
-          known.last = each;
-        }
+        const known = found.get(each.ip) ?? { refused: 0, lately: new Map() };
+        known.refused++;
+        keepNewest(known.lately, each);
+        found.set(each.ip, known);
       }
-      return [...newest].map(([ip, { refused, last }]) => {
-        const { at, about } = refusalOf(last);
-        return { ip, refused, at, about };
+      return [...found].map(([ip, { refused, lately }]) => {
+        const newestFirst = [...lately.values()].reverse().map((each) => {
+          const { at, about } = refusalOf(each);
+          return { at, about };
+        });
+        const { at, about } = newestFirst[0] as RefusedRequest;
+        return { ip, refused, at, about, lately: newestFirst };
       });
     },
     close() {
@@ -89,6 +94,15 @@ export function recentDecisions(
       ring.fill(undefined);
     },
   };
+}
+
+/** One that was asked before in the same words takes its place, as the newest. */
+function keepNewest(lately: Map<string, Remembered>, request: Remembered): void {
+  const { method, host, path, userAgent, user, customer, account } = request;
+  const said = JSON.stringify([method, host, path, userAgent, user, customer, account]);
+  lately.delete(said);
+  lately.set(said, request);
+  if (lately.size > mostLately) lately.delete(lately.keys().next().value as string);
 }
 
 function refusalTest({ within, key }: ClientFilter): (remembered: Remembered) => boolean {

@@ -1,6 +1,7 @@
 import type { Plot } from "./plot.js";
 import { escaped } from "./svg-panel.js";
-import { svgPlot } from "./svg-plot.js";
+import { svgOfPanel } from "./svg-plot.js";
+import { svgStyle } from "./svg-style.js";
 
 export interface PageTable {
   readonly title: string;
@@ -21,13 +22,15 @@ export function htmlPage(plot: Plot, tables: readonly PageTable[]): string {
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
 <title>${escaped(plot.title)} · Tidegate</title>
 <style>${style}</style>
+${svgStyle("auto")}
 </head>
 <body>
 <main>
 <h1>${escaped(plot.title)}</h1>
 <p>${escaped(plot.about)}</p>
-<div class="wide" tabindex="0" role="region" aria-label="Plot">
-${svgPlot(plot)}</div>
+<div class="panels">
+${plot.panels.map((panel, i) => svgOfPanel(panel, `panel-${i}`)).join("\n")}
+</div>
 ${tables.map(tableOf).join("\n")}
 </main>
 </body>
@@ -50,7 +53,8 @@ ${rows.map((row) => line(row, "td")).join("\n")}
 const style = `
 body { margin: 0; background: #fff; color: #24292f; font: 16px/1.5 system-ui, sans-serif }
 main { max-width: 90rem; margin: 0 auto; padding: 1rem }
-.wide { overflow-x: auto } svg { max-width: 100%; height: auto }
+.wide { overflow-x: auto }
+.panels { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 24rem), 1fr)); gap: 1rem; align-items: end } svg { width: 100%; max-width: 38rem; height: auto }
 table { border-collapse: collapse } th, td { padding: .3rem .7rem; border-bottom: 1px solid #d8dee4; text-align: left }
 .number { text-align: right; font-variant-numeric: tabular-nums }
 @media (prefers-color-scheme: dark) { body { background: #0d1117; color: #e6edf3 } th, td { border-color: #30363d } }

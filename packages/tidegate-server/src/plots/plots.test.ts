@@ -1,4 +1,4 @@
-import { runScenario, type Scenario } from "tidegate/simulate";
+import { readyScenarios, runScenario, type Scenario } from "tidegate/simulate";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { linearAxis, logAxis } from "./axes.js";
 import { htmlPage } from "./html-page.js";
@@ -62,6 +62,23 @@ describe("a plot as SVG", () => {
     expect(svg).not.toContain("NaN");
   });
 
+  it("breaks long titles of panels, and cuts what has no end", () => {
+    const long = "EARRRL, 8 per second, half-life 10 s, overage 0, all together";
+    const names = (title: string) =>
+      [...svgPlot(plot({ ...panel, title }, panel, panel)).matchAll(/class="name"[^>]*>([^<]*)</g)].map(
+        ([, text]) => text as string,
+      );
+    expect(names(long).slice(0, 2)).toEqual([
+      "EARRRL, 8 per second, half-life 10 s,",
+      "overage 0, all together",
+    ]);
+    for (const title of ["x".repeat(500), "words ".repeat(100)]) {
+      expect(names(title).length).toBeLessThanOrEqual(3 + 2);
+      expect(Math.max(...names(title).map((text) => text.length))).toBeLessThanOrEqual(43);
+      expect(names(title).join("")).toContain("…");
+    }
+  });
+
   it("follows the one who looks, or is light or dark as told", () => {
     expect(svgPlot(plot(panel))).toContain("prefers-color-scheme: dark");
     expect(svgPlot(plot(panel), { theme: "light" })).toContain("#ffffff");
@@ -112,6 +129,18 @@ it("a page asks no other host and runs no script", () => {
   expect(page).toContain("default-src 'none'");
   expect(page.replaceAll("http://www.w3.org/2000/svg", "")).not.toMatch(/https?:|<script|<link|url\((?!#)/);
   expect(page).toContain('<td class="number">1</td>');
+});
+
+it("a page has a drawing for each panel, which stand below each other where there is no room", () => {
+  const page = htmlPage(plot(panel, panel, panel), []);
+  expect(page.match(/<svg /g)).toHaveLength(3);
+  expect(new Set(page.match(/clipPath id="[^"]+"/g)).size).toBe(3);
+  expect(page).toContain("repeat(auto-fit");
+});
+
+it("of curves that are the same it is said which is seen", () => {
+  const [, three] = scenarioPlot(runScenario(readyScenarios.overage())).panels;
+  expect(three?.lines.map(({ label }) => label)).toContain("overage 1 (36), under overage 0.5");
 });
 
 describe("the plot of a run", () => {

@@ -89,15 +89,29 @@ function clientPanel({ scenario, limits }: ScenarioRun, nth: number): Panel {
         isDashed: true,
         points: countsOf(first, scenario.seconds).sent,
       },
-      ...runs.map(
-        ({ name, run }, i): Line => ({
-          label: `${name} (${run.passed})`,
-          color: colorOf(i),
-          points: countsOf(run, scenario.seconds).passed,
-        }),
+      ...apart(
+        runs.map(
+          ({ name, run }, i): NamedLine => ({
+            name,
+            label: `${name} (${run.passed})`,
+            color: colorOf(i),
+            points: countsOf(run, scenario.seconds).passed,
+          }),
+        ),
       ),
     ],
   };
+}
+
+type NamedLine = Line & { readonly name: string };
+
+/** Of lines that are the same all the way one is seen: the others say under which they lie. */
+function apart(lines: readonly NamedLine[]): Line[] {
+  const texts = lines.map(({ points }) => points.join(" "));
+  return lines.map(({ name, ...line }, i) => {
+    const over = lines[texts.lastIndexOf(texts[i] as string)] as NamedLine;
+    return over.name === name ? line : { ...line, label: `${line.label}, under ${over.name}` };
+  });
 }
 
 function countsOf(client: ClientRun, seconds: number) {

@@ -8,10 +8,13 @@ export interface PanelSize {
 /** Around a panel, beside what stands above it. */
 export const margin = { left: 62, right: 18, bottom: 52 };
 const legendRow = 18;
+const titleRow = 16;
+const mostTitleRows = 3;
 
 /** What stands above a panel: its title and its legend. */
 export function roomAbove({ title, lines }: Panel, { width }: PanelSize): number {
-  return (title === undefined ? 0 : 22) + legendOf(lines, width).rows * legendRow + 10;
+  const rows = title === undefined ? 0 : wrapped(title, width).length;
+  return (rows === 0 ? 0 : 6 + rows * titleRow) + legendOf(lines, width).rows * legendRow + 10;
 }
 
 export function drawPanel(
@@ -21,10 +24,12 @@ export function drawPanel(
   const right = (value: number) => (place(value, x) * width).toFixed(1);
   const down = (value: number) => (height - place(value, y) * height).toFixed(1);
   const legend = legendOf(lines, width);
+  const name = title === undefined ? [] : wrapped(title, width);
   return [
-    ...(title === undefined
-      ? []
-      : [`<text class="name" x="0" y="${-legend.rows * legendRow - 12}">${escaped(title)}</text>`]),
+    ...name.map((row, i) => {
+      const up = legend.rows * legendRow + 12 + (name.length - 1 - i) * titleRow;
+      return `<text class="name" x="0" y="${-up}">${escaped(row)}</text>`;
+    }),
     ...y.ticks.flatMap((tick) => [
       `<line class="grid" x1="0" x2="${width}" y1="${down(tick)}" y2="${down(tick)}"/>`,
       `<text x="-8" y="${down(tick)}" dy="4" text-anchor="end">${tick}</text>`,
@@ -51,6 +56,24 @@ export function drawPanel(
     ]),
     ...legend.drawn,
   ];
+}
+
+/** In rows that fit above a panel; what is too long for a few of them is cut. */
+function wrapped(title: string, width: number): string[] {
+  const most = Math.floor(width / 7);
+  const rows: string[] = [];
+  for (const word of title.split(" ")) {
+    const row = rows.at(-1);
+    if (row !== undefined && row.length + 1 + word.length <= most) rows[rows.length - 1] = `${row} ${word}`;
+    else rows.push(word);
+  }
+  return rows
+    .slice(0, mostTitleRows)
+    .map((row, i) =>
+      row.length > most || (i === mostTitleRows - 1 && rows.length > mostTitleRows)
+        ? `${row.slice(0, most - 1)}…`
+        : row,
+    );
 }
 
 /** Entries side by side, in as many rows as they need, the last just above the panel. */

@@ -1,4 +1,4 @@
-import type { Plot } from "./plot.js";
+import type { Panel, Plot } from "./plot.js";
 import { drawPanel, escaped, margin, type PanelSize, roomAbove } from "./svg-panel.js";
 import { svgStyle, type Theme } from "./svg-style.js";
 
@@ -8,6 +8,21 @@ export interface SvgOptions {
 }
 
 const titleHeight = 40;
+const onePanel: PanelSize = { width: 300, height: 260 };
+
+/** One panel alone, for a page that has the title and the style (`svgStyle`) and puts panels side by side or below each other. */
+export function svgOfPanel(panel: Panel, id: string): string {
+  const width = margin.left + onePanel.width + margin.right;
+  const above = roomAbove(panel, onePanel);
+  const height = above + onePanel.height + margin.bottom;
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escaped(panel.title ?? "Plot")}">`,
+    `<g transform="translate(${margin.left} ${above})">`,
+    ...drawPanel(panel, { size: onePanel, id }),
+    "</g>",
+    "</svg>",
+  ].join("\n");
+}
 
 /** A plot as an SVG of its own: no script, no other file, readable by day and by night. */
 export function svgPlot({ title, about, panels }: Plot, { theme = "auto" }: SvgOptions = {}): string {

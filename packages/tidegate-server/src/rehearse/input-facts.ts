@@ -1,5 +1,8 @@
 /** What was read, beside a report. */
 export interface InputFacts {
+  /** The policies' files, as they were named. */
+  readonly policy?: string;
+  readonly against?: string;
   readonly files: readonly FileFacts[];
   /** Of all files. */
   readonly lines: number;

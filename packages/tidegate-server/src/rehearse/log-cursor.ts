@@ -94,6 +94,7 @@ export function openLogCursor(options: LogCursorOptions): LogCursor {
       at = counts.lines === 0 && text.startsWith(byteOrderMark) ? byteOrderMark.length : 0;
       if (piece !== undefined && parse === undefined) {
         format = detectFormat(text.slice(at));
+        if (format === undefined && text.trim() === "") throw nothingThere(name);
         if (format === undefined) throw unknownFormat(name, isHidden ? undefined : text);
         parse = format.open(terms);
       }
@@ -126,6 +127,14 @@ const byteOrderMark = "\u00ef\u00bb\u00bf";
 
 const formatHelp =
   "Say what it is with --format, or with --template how its lines are written; `tidegate replay --help` has the formats.";
+
+function nothingThere(name: string): LogError {
+  return new LogError(
+    "TG_LOG_FORMAT",
+    `There are only empty lines in ${name}.`,
+    "Name logs that have requests.",
+  );
+}
 
 function unknownFormat(name: string, text: string | undefined): LogError {
   const [first = ""] = (text ?? "").split("\n", 1);

@@ -1,4 +1,5 @@
 import type { MetricObjectWithValues, MetricValue } from "prom-client";
+import type { Hold, Released } from "../hold.js";
 import type { KeptPage } from "../kept-request.js";
 import type { ClientFilter, Refusal, RefusedClient } from "../refusal.js";
 import type { FrontState, Server } from "../server.js";
@@ -15,6 +16,10 @@ export interface Answers {
   refusal: Refusal | null;
   /** Of a worker: whom it refused lately. */
   "refused clients": readonly RefusedClient[];
+  /** Of a worker: whom the rules hold, as far as it has seen. */
+  holds: readonly Hold[];
+  /** Of a worker: that it has taken note. */
+  release: boolean;
   /** Of a worker: what it decided in the newest seconds. */
   series: Awaited<ReturnType<Server["series"]>> | null;
   /** Of a worker: some of the newest requests it met. */
@@ -30,6 +35,8 @@ export type Question =
   | { readonly kind: "state"; readonly most: number }
   | { readonly kind: "refusal"; readonly id: string }
   | { readonly kind: "refused clients"; readonly filter: ClientFilter }
+  | { readonly kind: "holds" }
+  | { readonly kind: "release"; readonly released: Released }
   | { readonly kind: "series"; readonly seconds: number }
   | { readonly kind: "client series"; readonly key: string }
   /** So many from this number on. */

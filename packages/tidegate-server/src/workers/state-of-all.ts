@@ -57,8 +57,8 @@ function sum(one: Metrics, other: Metrics): Metrics {
 
 function busiest(all: readonly Busy[], most: number): Busy[] {
   const byKey = new Map<string, Busy>();
-  for (const { key, count, error, refused, total, totalRefused } of all) {
-    const known = byKey.get(key) ?? { key, count: 0, error: 0, refused: 0, total: 0, totalRefused: 0 };
+  for (const { key, count, error, refused, total, totalRefused, perMinute } of all) {
+    const known: Busy = byKey.get(key) ?? { key, count: 0, error: 0, refused: 0, total: 0, totalRefused: 0 };
     byKey.set(key, {
       key,
       count: known.count + count,
@@ -66,6 +66,9 @@ function busiest(all: readonly Busy[], most: number): Busy[] {
       refused: known.refused + refused,
       total: known.total + total,
       totalRefused: known.totalRefused + totalRefused,
+      ...((known.perMinute ?? perMinute) !== undefined && {
+        perMinute: (known.perMinute ?? 0) + (perMinute ?? 0),
+      }),
     });
   }
   return [...byKey.values()].sort((one, other) => other.count - one.count).slice(0, most);

@@ -109,6 +109,13 @@ export async function startWorkers(options: WorkerPoolOptions): Promise<WorkerPo
       const asked = [...ready.values()].map((talk) => talk.ask({ kind: "refused clients", filter }, []));
       return (await Promise.all(asked)).flat();
     },
+    async holds() {
+      const asked = [...ready.values()].map((talk) => talk.ask({ kind: "holds" }, []));
+      return (await Promise.all(asked)).flat();
+    },
+    async release(released) {
+      await Promise.all([...ready.values()].map((talk) => talk.ask({ kind: "release", released }, false)));
+    },
     async series(seconds) {
       const asked = [...ready.values()].map((talk) => talk.ask({ kind: "series", seconds }, null));
       return (await Promise.all(asked)).filter((each) => each !== null);

@@ -29,6 +29,7 @@ export function workerTalk(): WorkerTalk {
 
 async function answerTo(question: Question, server: Server): Promise<unknown> {
   const { registry, finish, state, refusal, refusedClients, series, clientSeries, traffic } = server;
+  const { holds, release } = server;
   switch (question.kind) {
     case "metrics":
       return registry.getMetricsAsJSON();
@@ -40,6 +41,11 @@ async function answerTo(question: Question, server: Server): Promise<unknown> {
       return (await refusal(question.id)) ?? null;
     case "refused clients":
       return refusedClients(question.filter);
+    case "holds":
+      return holds();
+    case "release":
+      await release(question.released);
+      return true;
     case "series":
       return series(question.seconds);
     case "client series":

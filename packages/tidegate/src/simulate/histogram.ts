@@ -14,6 +14,16 @@ export class Histogram {
     (this.#sums[cell] as number) += amount;
   }
 
+  /** Both together. */
+  plus(other: Histogram): Histogram {
+    const sum = new Histogram(this);
+    for (let cell = 0; cell < cells; cell++) {
+      (sum.#counts[cell] as number) += other.#counts[cell] as number;
+      (sum.#sums[cell] as number) += other.#sums[cell] as number;
+    }
+    return sum;
+  }
+
   get count(): number {
     return this.#counts.reduce((sum, count) => sum + count, 0);
   }

@@ -46,7 +46,7 @@ export function notesOf(tally: RehearsalTally, { policy, tierOf }: RehearsalOpti
     ...tally.rules.rows
       .filter(({ judged }) => judged > 0)
       .flatMap(({ index }) => nameless(rules[index] as RuleOptions, tally)),
-    ...silent.flatMap(({ index }) => unheard(rules[index] as RuleOptions)),
+    ...silent.flatMap(({ index }) => unheard(rules[index] as RuleOptions, tally)),
   ];
 }
 
@@ -63,15 +63,13 @@ function nameless({ name, by }: RuleOptions, { tells }: RehearsalTally): string[
   ];
 }
 
-/** Facts that logs seldom hold. */
-function unheard({ name, by, mode }: RuleOptions): string[] {
+function unheard({ name, by, mode }: RuleOptions, tally: RehearsalTally): string[] {
   if (mode === "off") return [`Rule ${shown(name)} is off.`];
-  const facts: readonly unknown[] = Array.isArray(by) ? by : [by];
-  const rare = facts.filter((fact) => typeof fact === "string" && !common.has(fact));
-  if (rare.length === 0) return [];
+  const untold = [by].flat().filter((fact) => !tally.told(fact));
+  if (tally.requests === 0) return [];
   return [
-    `Rule ${shown(name)} applied to no request: it counts by ${rare.join(", ")}, which the record may not tell.`,
+    untold.length === 0
+      ? `Rule ${shown(name)} applied to no request: none was what it is for.`
+      : `Rule ${shown(name)} applied to no request: it counts by ${untold.join(", ")}, which the record may not tell.`,
   ];
 }
-
-const common: ReadonlySet<unknown> = new Set(["ip", "network", "path", "standard", "broad"]);

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { concurrency } from "../algorithms/concurrency/concurrency.js";
 import type { Policy } from "../gate.js";
 import { standardFingerprint } from "../policy/identity/fingerprint.js";
+import type { Fact } from "../policy/rule-options.js";
 import { subjectOf } from "../testing/subject.js";
 import { openRehearsal } from "./open-rehearsal.js";
 import type { RecordedRequest, RehearsalOptions, RehearsalReport } from "./rehearsal.js";
@@ -274,6 +275,61 @@ describe("a rehearsal", () => {
         refused: 485,
         refusedClients: 1,
       }),
+    ]);
+  });
+
+  describe("suggests", () => {
+    const people = (count: number) =>
+      Array.from({ length: count }, (_, i) => every(1, 10, `192.0.${i >> 8}.${i & 255}`)).flat();
+    const scraper = every(0.02, 2500, "198.51.100.1");
+    const sorted = (all: RecordedRequest[]) => all.sort((a, b) => a.at - b.at);
+    const policy: Policy = { rules: [{ name: "all", by: "ip", limits: ["300 per 1m"] }] };
+
+    it("nothing of fewer than a hundred clients, and says so", async () => {
+      const { suggestions } = await rehearse({ policy, suggest: true }, sorted([...people(62), ...scraper]));
+      expect(suggestions).toEqual([
+        {
+          rule: "all",
+          limit: "300 per 1m",
+          words:
+            "None: it would stand on 62 clients, and takes 100 at least. Left out, with more than half of their requests refused: 1 client.",
+        },
+      ]);
+    });
+
+    it("nothing that a client decides who is refused most of what it asks for", async () => {
+      const { suggestions } = await rehearse({ policy, suggest: true }, sorted([...people(120), ...scraper]));
+      expect(suggestions).toMatchObject([{ suggested: "15 per 1m", refusedClients: 1 }]);
+      expect(suggestions?.[0]?.words).toMatch(/^99\.9 % of 120 clients never asked for more than 10 in 1m/);
+    });
+
+    it("no limit upwards for the sake of the busiest few", async () => {
+      const high: Policy = { rules: [{ name: "all", by: "ip", limits: ["2600 per 1m"] }] };
+      const all = sorted([...people(120), ...scraper]);
+      const { suggestions } = await rehearse({ policy: high, suggest: true }, all);
+      expect(suggestions?.[0]?.suggested).toBeUndefined();
+      expect(suggestions?.[0]?.words).toContain("of 121 clients only the busiest come near it");
+    });
+
+    it("no rule against guessing upwards", async () => {
+      const login: Policy = { rules: [{ name: "login", by: "ip", limits: ["5 per 1m"], count: "failures" }] };
+      const { suggestions } = await rehearse({ policy: login, suggest: true }, sorted(people(150)));
+      expect(suggestions?.[0]?.suggested).toBeUndefined();
+      expect(suggestions?.[0]?.words).toContain("not raised by what was tried");
+    });
+  });
+
+  it("says of a rule without a request whether the record could tell whom it counts", async () => {
+    const silent = (by: Fact): Policy => ({
+      rules: [{ name: "probes", only: "/.env", by: ["ip", by], limits: ["1 per 1m"] }],
+    });
+    const requests = every(1, 3, "192.0.2.1", { headers: { "user-agent": "x" } });
+    const notes = async (by: Fact) => (await rehearse({ policy: silent(by) }, requests)).notes;
+    expect(await notes("header:User-Agent")).toEqual([
+      'Rule "probes" applied to no request: none was what it is for.',
+    ]);
+    expect(await notes("header:x-device")).toEqual([
+      'Rule "probes" applied to no request: it counts by header:x-device, which the record may not tell.',
     ]);
   });
 

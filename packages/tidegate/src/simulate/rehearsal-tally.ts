@@ -16,6 +16,17 @@ import { WorstSecond } from "./worst-second.js";
 export const toldFacts = ["user", "customer", "account"] as const;
 export type ToldFact = (typeof toldFacts)[number];
 
+function isTold(fact: unknown): fact is ToldFact {
+  return toldFacts.some((each) => each === fact);
+}
+
+/** The header a fact of a rule is in. */
+function headerOf(fact: unknown): string[] {
+  if (typeof fact !== "string") return [];
+  if (fact.startsWith("header:")) return [fact.slice("header:".length).toLowerCase()];
+  return fact.startsWith("cookie:") ? ["cookie"] : [];
+}
+
 /** What is counted of all requests, in bounded memory, and at no cost that grows with their number. */
 export class RehearsalTally {
   requests = 0;
@@ -39,17 +50,27 @@ export class RehearsalTally {
   #ended = 0;
   /** Of the rule or list in hand, and of the address. */
   readonly #id = new KeyId();
+  /** Headers that rules count by, and that no request told yet. */
+  readonly #untold: Set<string>;
   readonly #address = new KeyId();
 
   constructor({ policy, against, suggest, points }: RehearsalOptions, nameOf?: NameOf) {
     this.rules = ruleBook(policy);
+    this.#untold = new Set(policy.rules.flatMap(({ by }) => [by].flat().flatMap(headerOf)));
     this.refused = new ClientBook(nameOf);
     this.series = new TimeSeries(columns.rules + policy.rules.length, points ?? 600);
     if (against !== undefined) {
       this.against = new OutcomeTally();
       this.change = new ChangeBook();
     }
-    if (suggest) this.suggestions = suggestions(suggest === true ? {} : suggest);
+    if (suggest) this.suggestions = suggestions(suggest === true ? {} : suggest, policy);
+  }
+
+  /** Whether any request told this fact, as far as it can be known. */
+  told(fact: unknown): boolean {
+    if (isTold(fact)) return this.tells[fact];
+    const [header] = headerOf(fact);
+    return header !== undefined ? !this.#untold.has(header) : fact !== "apiKey";
   }
 
   /** A request came, whatever becomes of it. */
@@ -65,6 +86,7 @@ export class RehearsalTally {
   end(subject: Subject, client: Client, at: number, decision: Decision, other: Decision | undefined): void {
     this.#ended++;
     for (const fact of toldFacts) if (subject[fact] !== undefined) this.tells[fact] = true;
+    for (const name of this.#untold) if (subject.header(name) !== undefined) this.#untold.delete(name);
     const address = this.#address;
     // Most policies begin with a rule by address: its key is then hashed already.
     this.#id.of(0, client.ip);
@@ -74,7 +96,8 @@ export class RehearsalTally {
     const bucket = this.series.place(at);
     this.series.count(columns.requests, bucket);
     const { verdicts } = decision;
-    for (let i = 0; i < verdicts.length; ) i = this.#judge(subject, at, verdicts, i);
+    const isRefused = !decision.allowed;
+    for (let i = 0; i < verdicts.length; ) i = this.#judge(subject, at, verdicts, i, isRefused);
     if (!decision.allowed) {
       this.series.count(columns.refused, bucket);
       this.series.count(this.#refuse(subject, client, at, decision), bucket);
@@ -86,7 +109,13 @@ export class RehearsalTally {
   }
 
   /** The verdicts of one rule under one key stand together. Answers where the next ones begin. */
-  #judge(subject: Subject, at: number, verdicts: readonly Verdict[], from: number): number {
+  #judge(
+    subject: Subject,
+    at: number,
+    verdicts: readonly Verdict[],
+    from: number,
+    isRefused: boolean,
+  ): number {
     const { rule: name, key } = verdicts[from] as Verdict;
     const row = this.rules.of(name) as RuleRow;
     const id = this.#id;
@@ -97,7 +126,7 @@ export class RehearsalTally {
       const verdict = verdicts[i] as Verdict;
       if (verdict.rule !== name) break;
       if (!verdict.allowed) refuses = true;
-      this.suggestions?.count(row.name, verdict, id);
+      this.suggestions?.count(row.name, verdict, id, isRefused);
     }
     row.judge(this.#ended);
     this.refused.meet(id, subject);

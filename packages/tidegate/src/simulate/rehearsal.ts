@@ -163,9 +163,11 @@ export interface Suspicion extends ClientReport {
 export interface Suggestion {
   readonly rule: string;
   readonly limit: string;
-  readonly suggested: string;
+  /** Undefined where none can be suggested. */
+  readonly suggested?: string;
   /** What the suggested limit would have refused. */
-  readonly refused: number;
-  readonly refusedClients: number;
+  readonly refused?: number;
+  readonly refusedClients?: number;
+  /** On how many clients it stands, or why there is none. */
   readonly words: string;
 }

@@ -1,8 +1,8 @@
-import type { Subject } from "tidegate";
 import type { RefusalFacts } from "../../refusal.js";
 import { notFound } from "../api-problem.js";
 import { explained } from "../explained.js";
 import type { AdminParts, Handler } from "../handler.js";
+import { requestOf } from "../remembered.js";
 import type { DecisionAnswer } from "../types.js";
 
 /** Of decisions only those that refused are remembered, by the process that made them. */
@@ -23,15 +23,8 @@ export const decision: Handler<DecisionAnswer> = async (parts, ask) => {
 
 /** Null when it can not be told: what was decided then is worth telling all the same. */
 async function now(parts: AdminParts, about: RefusalFacts): Promise<DecisionAnswer["now"]> {
-  const { userAgent, ...facts } = about;
-  const subject: Partial<Subject> = {
-    ...facts,
-    // As everything that meets traffic here has it.
-    ignoresCase: true,
-    header: (name) => (name.toLowerCase() === "user-agent" ? userAgent : undefined),
-  };
   try {
-    return await explained(parts, subject);
+    return await explained(parts, requestOf(about));
   } catch (error) {
     parts.log.warn({ err: error }, "what would be decided now can not be told");
     return null;

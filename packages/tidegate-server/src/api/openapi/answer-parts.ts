@@ -1,8 +1,9 @@
-import type { BusyKey, Reason, Verdict } from "tidegate";
+import type { Reason, Verdict } from "tidegate";
 import { z } from "zod";
 import type { EdgeStatus } from "../../control-desk.js";
 import { type Role, roles } from "../../data.js";
 import { edgeModes } from "../../edge.js";
+import type { BusyClient } from "../../live/series.js";
 import type { OffenderFacts } from "../../offenders.js";
 import { answerOf, count, maybe, orNever, time } from "./named.js";
 
@@ -50,13 +51,14 @@ export const offenderFacts = answerOf<OffenderFacts>()("ClientFacts", {
   path: maybe(string()),
   userAgent: maybe(string()),
 });
-export const busyKey = answerOf<BusyKey>()("BusyClient", {
+export const busyKey = answerOf<BusyClient>()("BusyClient", {
   key: string(),
   count: number(),
   error: number(),
   refused: number(),
   total: number(),
   totalRefused: number(),
+  perMinute: maybe(count),
 });
 export const edgeStatus = answerOf<EdgeStatus>()("EdgeStatus", {
   edge: string(),

@@ -113,11 +113,16 @@ export const oneVersion = answerOf<Types.PolicyVersionAnswer>()("OnePolicyVersio
   before: maybe(versionId),
 });
 const ruleMode = oneOf(["enforce", "shadow", "off"]);
-const policyRule = answerOf<Types.PolicyRule>()("PolicyRule", { name: string(), mode: ruleMode });
+const policyRule = answerOf<Types.PolicyRule>()("PolicyRule", {
+  name: string(),
+  mode: ruleMode,
+  isPartial: maybe(z.literal(true)),
+});
 export const policyRules = answerOf<Types.PolicyRulesAnswer>()("PolicyRules", {
   version: versionId,
   mode: ruleMode,
   rules: array(policyRule),
+  tiers: array(string()),
 });
 export const validated = answerOf<Types.ValidateAnswer>()("Validated", {
   ok: boolean(),
@@ -223,6 +228,11 @@ const ruleExplanation = answerOf<RuleExplanation>()("RuleExplanation", {
   verdicts: array(verdict),
   words: string(),
 });
+const refusalFacts = offenderFacts.extend({
+  user: maybe(string()),
+  customer: maybe(string()),
+  account: maybe(string()),
+});
 export const explanation = answerOf<Explanation & Types.ExplainAnswer>()("Explanation", {
   allowed: boolean(),
   reason,
@@ -230,6 +240,7 @@ export const explanation = answerOf<Explanation & Types.ExplainAnswer>()("Explan
   verdict: maybe(verdict),
   listed: maybe(listEntry),
   rules: array(ruleExplanation),
+  asRefused: maybe(z.strictObject({ at: time, about: refusalFacts })),
   offenders: maybe(array(heldClient).nullable()),
   refusedAt: maybe(array(refusedAt).nullable()),
   cleared: maybe(array(clearedKey).nullable()),
@@ -243,11 +254,7 @@ const refusal = answerOf<Refusal>()("Refusal", {
   listed: maybe(listEntry),
   source,
   delayedMs: number(),
-  about: offenderFacts.extend({
-    user: maybe(string()),
-    customer: maybe(string()),
-    account: maybe(string()),
-  }),
+  about: refusalFacts,
 });
 export const decision = answerOf<Types.DecisionAnswer>()("Decision", {
   decision: refusal,
@@ -256,10 +263,21 @@ export const decision = answerOf<Types.DecisionAnswer>()("Decision", {
 export const cleared = answerOf<Cleared & Types.ClearAnswer>()("Cleared", {
   cleared: array(z.strictObject({ rule: string(), key: string(), missing: maybe(array(string())) })),
   unknown: array(string()),
+  remembered: maybe(count),
   edges: maybe(array(heldClient)),
   holdOffUntil: maybe(time),
 });
 export const busiest = answerOf<Types.BusiestAnswer>()("Busiest", { clients: array(busyKey) });
+const heldNow = answerOf<Types.HeldNow>()("HeldNow", {
+  key: string(),
+  rule: string(),
+  since: time,
+  until: time,
+  isHere: boolean(),
+  edges: array(string()),
+  about: offenderFacts,
+});
+export const held = answerOf<Types.HeldAnswer>()("Held", { held: array(heldNow), count });
 export const offenders = answerOf<Types.OffendersAnswer>()("Offenders", {
   offenders: array(heldClient),
   next: maybe(string()),

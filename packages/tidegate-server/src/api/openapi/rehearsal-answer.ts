@@ -54,9 +54,9 @@ const suspicion = answerOf<Suspicion>()("RehearsedSuspicion", {
 const suggestion = answerOf<Suggestion>()("SuggestedLimit", {
   rule: string(),
   limit: string(),
-  suggested: string(),
-  refused: count,
-  refusedClients: count,
+  suggested: maybe(string()),
+  refused: maybe(count),
+  refusedClients: maybe(count),
   words: string(),
 });
 

@@ -69,7 +69,7 @@ const none = { 404: ["TG_NOT_FOUND"] };
 const changed = { 412: ["TG_CHANGED"] };
 const policyExample = "rules:\n  - { name: req/ip, by: ip, limits: [100 per minute] }\n";
 const subject = { ip: "203.0.113.7", path: "/search" };
-const explainBody = body("SubjectBody", shapes.subjectBody, { subject });
+const explainBody = body("ExplainBody", shapes.explainBody, { subject });
 const emptyBody = body("NoBody", shapes.noBody, {});
 const syncBody = body("EdgeSyncBody", shapes.edgeSyncBody, { dryRun: true });
 const customersDown = { 503: ["TG_CUSTOMERS_UNREACHABLE"] };
@@ -342,6 +342,12 @@ export const routeFacts: Readonly<Record<string, RouteFacts>> = {
     problems: { ...none, ...changed },
     givesTag: true,
     takesTag: true,
+  },
+  "GET /v1/held": {
+    summary: "Who is held now, by rules here and at the edges",
+    query: shapes.mostQuery,
+    queryExample: { most: "10" },
+    answers: ok("Longest first.", answers.held),
   },
   "GET /v1/offenders": {
     summary: "Who is held at the edges, worst first",
