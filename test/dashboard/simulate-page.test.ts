@@ -25,7 +25,8 @@ it.each([
     const page = await context.newPage();
     const address = pathToFileURL(join(cwd, "reform.html")).href;
     await page.goto(address);
-    await page.getByRole("img", { name: /67 % over the limit/ }).waitFor();
+    await page.getByRole("heading", { name: /67 % over the limit/ }).waitFor();
+    await page.getByRole("img", { name: /^EARRRL/ }).waitFor();
     await page.evaluate(axe.source);
     const { violations } = await page.evaluate<{ violations: { id: string }[] }>("axe.run(document)");
     expect(violations.map(({ id }) => id)).toEqual([]);

@@ -66,6 +66,20 @@ function writeLogs(folder: string, format: LogFormat): void {
   writeFileSync(join(folder, "two.log.gz"), gzipSync(`${half(1)}\n`));
 }
 
+/** How much a client asked for is estimated, within 2 %: what is as near as that is taken for the golden's. */
+function nearly(told: unknown, golden: unknown): unknown {
+  if (typeof told !== "object" || typeof golden !== "object" || told === null || golden === null) return told;
+  if (Array.isArray(told)) return told.map((each, i) => nearly(each, (golden as unknown[])[i]));
+  const isClient = "client" in told;
+  return Object.fromEntries(
+    Object.entries(told).map(([name, value]) => {
+      const other = (golden as Record<string, unknown>)[name];
+      const isEstimate = isClient && (name === "requests" || name === "share") && typeof other === "number";
+      return [name, isEstimate && Math.abs(value - other) <= 0.02 * other ? other : nearly(value, other)];
+    }),
+  );
+}
+
 describe("tidegate replay tells of the model's logs what it told before", () => {
   it.each(goldens)(
     "$name",
@@ -80,7 +94,8 @@ describe("tidegate replay tells of the model's logs what it told before", () => 
       const report = JSON.parse(stdout);
       const file = new URL(`golden/${name}.json`, import.meta.url);
       if (isRewriting) writeFileSync(file, `${JSON.stringify(report, undefined, 2)}\n`);
-      expect(report).toEqual(JSON.parse(readFileSync(file, "utf8")));
+      const golden = JSON.parse(readFileSync(file, "utf8"));
+      expect(nearly(report, golden)).toEqual(golden);
     },
     120_000,
   );
@@ -93,7 +108,7 @@ it("a log with every fact loses nothing: the golden report is that of the traffi
   for (const request of trafficModel(morning)) await rehearsal.add(request);
   await rehearsal.finish();
   const { input, notes, ...told } = read("website-json-against-strict");
-  expect(JSON.parse(JSON.stringify(rehearsal.report()))).toMatchObject(told);
+  expect(nearly(JSON.parse(JSON.stringify(rehearsal.report())), told)).toMatchObject(told);
   await rehearsal.close();
 }, 120_000);
 
