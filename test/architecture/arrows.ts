@@ -283,7 +283,13 @@ export const dashboardArrows: readonly Arrow[] = [
   },
   {
     from: "playground/**",
-    may: ["style.css", "own/**", PAGE_LIBRARIES, "pkg:{uplot*,*.css,tidegate/simulate}"],
+    may: [
+      "style.css",
+      "parts/line-plot.tsx",
+      "own/**",
+      PAGE_LIBRARIES,
+      "pkg:{uplot*,*.css,tidegate/simulate}",
+    ],
     because: "the playground is a page of its own too, without a server",
   },
   {

@@ -1,12 +1,10 @@
 import type { HeldAnswer } from "../types.ts";
-import { ClientLink } from "./client-link.tsx";
 import { Foreign } from "./foreign.tsx";
+import { HeldClientCell, LastSeenCell } from "./held-cells.tsx";
 import { Table } from "./table.tsx";
 import { Countdown } from "./time.tsx";
 
 type Held = HeldAnswer["held"][number];
-
-const digest = /^[0-9a-f]{40,64}$/;
 
 /** Who is held, by a rule of this server, at the edges, or both. */
 export function HeldNow({ held, empty }: { held: readonly Held[]; empty: string }) {
@@ -20,22 +18,9 @@ export function HeldNow({ held, empty }: { held: readonly Held[]; empty: string 
 }
 
 function HeldRow({ held: { key, rule, until, isHere, edges, about } }: { held: Held }) {
-  const isAddress = key === about.ip;
   return (
     <tr>
-      <td>
-        <ClientLink client={about.ip ?? key} />
-        {digest.test(key) ? (
-          <div class="quiet">fingerprint {key.slice(0, 12)}…</div>
-        ) : (
-          !isAddress &&
-          about.ip !== undefined && (
-            <div class="quiet">
-              as <Foreign text={key} most={80} />
-            </div>
-          )
-        )}
-      </td>
+      <HeldClientCell id={key} about={about} />
       <td>
         <Foreign text={rule} />
       </td>
@@ -43,12 +28,7 @@ function HeldRow({ held: { key, rule, until, isHere, edges, about } }: { held: H
         <Countdown until={until} />
       </td>
       <td>{whereWords(isHere, edges)}</td>
-      <td class="wraps">
-        <Foreign text={[about.method, about.host, about.path].filter(Boolean).join(" ")} />
-        <div>
-          <Foreign text={about.userAgent} />
-        </div>
-      </td>
+      <LastSeenCell about={about} />
     </tr>
   );
 }

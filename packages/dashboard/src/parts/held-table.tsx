@@ -1,11 +1,9 @@
 import type { HeldClient } from "../types.ts";
 import { count } from "../words.ts";
-import { ClientLink } from "./client-link.tsx";
 import { Foreign } from "./foreign.tsx";
+import { HeldClientCell, LastSeenCell } from "./held-cells.tsx";
 import { Table } from "./table.tsx";
 import { Countdown } from "./time.tsx";
-
-const digest = /^[0-9a-f]{40,64}$/;
 
 /** Who is held at the edges. */
 export function HeldTable({ held, empty }: { held: readonly HeldClient[]; empty: string }) {
@@ -27,10 +25,7 @@ function HeldRow({ client }: { client: HeldClient }) {
   const { key, rule, until, score, leaked, edges, about } = client;
   return (
     <tr>
-      <td>
-        <ClientLink client={about.ip ?? key} />
-        {digest.test(key) && <div class="quiet">fingerprint {key.slice(0, 12)}…</div>}
-      </td>
+      <HeldClientCell id={key} about={about} />
       <td>
         <Foreign text={rule} />
       </td>
@@ -40,12 +35,7 @@ function HeldRow({ client }: { client: HeldClient }) {
       <td class="number">{score.toFixed(1)}</td>
       <td class="number">{count(leaked)}</td>
       <td>{edges.join(", ")}</td>
-      <td class="wraps">
-        <Foreign text={[about.method, about.host, about.path].filter(Boolean).join(" ")} />
-        <div>
-          <Foreign text={about.userAgent} />
-        </div>
-      </td>
+      <LastSeenCell about={about} />
     </tr>
   );
 }

@@ -1,6 +1,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { soFar } from "tidegate/simulate";
-import { type Curve, Curves } from "./curves.tsx";
+import type { PlotLine } from "../parts/line-plot.tsx";
+import { Curves } from "./curves.tsx";
 import { type Dials, type Played, play, type Rival, reform, rivals, seconds } from "./dials.ts";
 import { Findings } from "./findings.tsx";
 import { Slider, type SliderProps } from "./slider.tsx";
@@ -71,7 +72,7 @@ function Plots({ played, dials }: { played: Played; dials: Dials }) {
   const { estimates = [] } = estimated;
   const estimateTimes = useMemo(() => estimates.map(([at]) => at), [played]);
   const estimateCurves = useMemo(
-    (): Curve[] => [
+    (): PlotLine[] => [
       { name: "estimate", colour: "--accent", dash: [], values: estimates.map(([, value]) => value) },
       { name: "limit", colour: "--bad", dash: [6, 3], values: estimates.map(() => dials.rate) },
     ],
@@ -79,7 +80,7 @@ function Plots({ played, dials }: { played: Played; dials: Dials }) {
   );
   const counts = useMemo(() => [estimated, rival].map((run) => soFar(run, seconds, 1)), [played]);
   const times = useMemo(() => (counts[0]?.sent ?? []).map(([at]) => at), [counts]);
-  const callCurves = useMemo((): Curve[] => {
+  const callCurves = useMemo((): PlotLine[] => {
     const values = (points: readonly (readonly [number, number])[] = []) => points.map(([, value]) => value);
     return [
       { name: "sent", colour: "--quiet", dash: [2, 3], values: values(counts[0]?.sent) },
