@@ -8,6 +8,7 @@ import { parseStore } from "./limiter.js";
 import { busiest } from "./policy/busiest.js";
 import { clearing } from "./policy/clearing.js";
 import { type Client, clientTeller } from "./policy/client.js";
+import { decisionIds } from "./policy/decision-ids.js";
 import { type Delay, delayBeforeAsking, delayBeforePassing } from "./policy/delay.js";
 import { Events, warner } from "./policy/events.js";
 import { explanationOf } from "./policy/explanation.js";
@@ -87,8 +88,7 @@ export function assembleGate(options: GateOptions, defaults: GateDefaults): Gate
   const busy = busiest();
   const tally = new Tally();
   const room = defaults.room ?? new WaitingRoom(settings.maxDelayed);
-  const idPrefix = randomText();
-  let decided = 0;
+  const nextId = decisionIds();
 
   function failureOptions(): FailureOptions {
     const { deadlineMs, breaker, onStoreFailure } = options;
@@ -119,11 +119,6 @@ export function assembleGate(options: GateOptions, defaults: GateDefaults): Gate
     return policy.rules.find((rule) => [rule.name, crowdOf(rule.name), rule.trust?.rule].includes(name));
   }
 
-  function nextId(): string {
-    decided++;
-    return idPrefix + decided.toString(36);
-  }
-
   /** The ladder, as far as nothing is counted: off, safelist, blocklist. Undefined: held and rules are the store's to judge. */
   function beforeRules({ client, at }: ReceivedRequest, id: string): Draft | undefined {
     if (policy.isOff) return plainDecision(id, true, "off");
@@ -134,8 +129,9 @@ export function assembleGate(options: GateOptions, defaults: GateDefaults): Gate
   }
 
   function recordOf({ subject }: Request): Answer<CustomerRecord | undefined> {
-    if (!policy.usesTiers || subject.customer === undefined || subject.customer === "") return undefined;
-    return mirror.customer(String(subject.customer));
+    const { customer } = subject;
+    if (!policy.usesTiers || customer === undefined || customer === "") return undefined;
+    return mirror.customer(typeof customer === "string" ? customer : String(customer));
   }
 
   /** held and rules: one act of the store, however many rules. `goOn` makes of it what is answered, with no promise more. */
@@ -290,7 +286,7 @@ export function assembleGate(options: GateOptions, defaults: GateDefaults): Gate
   function announce(request: ReceivedRequest, decision: Draft): Decision {
     if (isWatched) {
       tally.count(decision);
-      busy.count(request.client.ip, !decision.allowed, request.at);
+      busy.count(request.client, !decision.allowed, request.at);
     }
     const { subject } = request;
     if (events.has("decision")) events.emit("decision", { subject, decision });
@@ -393,10 +389,4 @@ interface Judged {
   readonly decision: Draft;
   readonly questions: Questions;
   readonly answers: readonly Verdict[];
-}
-
-/** Sets the ids of one gate apart from another's, in this process and elsewhere. */
-function randomText(): string {
-  const words = crypto.getRandomValues(new Uint32Array(2));
-  return `${((words[0] as number) * 2 ** 20 + ((words[1] as number) >>> 12)).toString(36)}-`;
 }

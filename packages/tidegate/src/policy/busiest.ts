@@ -1,24 +1,24 @@
 import { ConfigError, shown } from "../errors.js";
 import type { BusyKey } from "../gate.js";
-import { KeyHash } from "../key-hash.js";
+import type { Client } from "./client.js";
 
 export interface BusiestOptions {
-  /** Keys kept by name. Default 1000. */
+  /** Clients kept by name. Default 1000. */
   capacity?: number;
 }
 
+/** A client's name and its hash, by which it is known here. */
+export type Counted = Pick<Client, "ip" | "low" | "high">;
+
 /** Who sends most lately, in bounded memory. */
 export interface Busiest {
-  count(key: string, refused: boolean, now: number): void;
+  count(client: Counted, refused: boolean, now: number): void;
   /** The busiest first, as of the last count. */
   top(n: number): BusyKey[];
 }
 
 /** A request counts half as much after five minutes: lately is the last quarter of an hour or so. */
 const halfLifeSeconds = 300;
-
-/** Longer keys are kept by their beginning. */
-const longestName = 128;
 
 /**
  * Filtered Space-Saving over requests that fade. With N the sum of all requests, each as faded as it is:
@@ -32,8 +32,8 @@ const longestName = 128;
  */
 export function busiest({ capacity = 1000 }: BusiestOptions = {}): Busiest {
   validateCapacity(capacity);
-  const slots = new Map<string, number>();
   const names: string[] = [];
+  const slots = slotIndex(capacity);
   const counts = new Float64Array(capacity);
   const errors = new Float64Array(capacity);
   const refusals = new Float64Array(capacity);
@@ -41,7 +41,6 @@ export function busiest({ capacity = 1000 }: BusiestOptions = {}): Busiest {
   const totalRefusals = new Float64Array(capacity);
   const least = leastFirst(counts);
   const cells = new Float64Array(2 ** Math.ceil(Math.log2(capacity * 16)));
-  const hash = new KeyHash();
   const faded = [counts, errors, refusals, cells];
 
   /** What one request adds. Instead of fading all counts, later requests weigh more. */
@@ -57,28 +56,22 @@ export function busiest({ capacity = 1000 }: BusiestOptions = {}): Busiest {
     weight = 1;
   }
 
-  function cellOf(name: string): number {
-    hash.of(name);
-    return hash.low & (cells.length - 1);
-  }
-
-  /** The slot for a name not kept yet, or undefined as long as others are busier. */
-  function admit(name: string): number | undefined {
-    const cell = cellOf(name);
+  /** The slot for a client not kept yet, or -1 as long as others are busier. */
+  function admit({ ip, low, high }: Counted): number {
+    const cell = low & (cells.length - 1);
     const before = cells[cell] as number;
     let slot = names.length;
     if (slot === capacity) {
       slot = least.slot();
       if (before + weight < (counts[slot] as number)) {
         cells[cell] = before + weight;
-        return undefined;
+        return -1;
       }
-      const displaced = names[slot] as string;
-      slots.delete(displaced);
-      cells[cellOf(displaced)] = counts[slot] as number;
+      cells[slots.lowOf(slot) & (cells.length - 1)] = counts[slot] as number;
+      slots.remove(slot);
     }
-    slots.set(name, slot);
-    names[slot] = name;
+    slots.add(slot, low, high);
+    names[slot] = ip;
     counts[slot] = before;
     errors[slot] = before;
     refusals[slot] = 0;
@@ -88,12 +81,12 @@ export function busiest({ capacity = 1000 }: BusiestOptions = {}): Busiest {
   }
 
   return {
-    count(key, refused, now) {
+    count(client, refused, now) {
       const second = Math.floor(now / 1000);
       if (second !== lastSecond) moveTo(second);
-      const name = key.length > longestName ? shortened(key) : key;
-      const slot = slots.get(name) ?? admit(name);
-      if (slot === undefined) return;
+      let slot = slots.find(client.low, client.high);
+      if (slot < 0) slot = admit(client);
+      if (slot < 0) return;
       counts[slot] = (counts[slot] as number) + weight;
       totals[slot] = (totals[slot] as number) + 1;
       if (refused) {
@@ -115,6 +108,48 @@ export function busiest({ capacity = 1000 }: BusiestOptions = {}): Busiest {
         }))
         .sort((a, b) => b.count - a.count)
         .slice(0, Math.max(0, n));
+    },
+  };
+}
+
+/** Slots by the hash of who has them: open addressing, at most a quarter full. A Map would make a new table of itself every thousand newcomers. */
+function slotIndex(capacity: number) {
+  const places = new Int32Array(2 ** Math.ceil(Math.log2(capacity * 4)));
+  const mask = places.length - 1;
+  const lows = new Int32Array(capacity);
+  const highs = new Int32Array(capacity);
+  const slotAt = (place: number) => (places[place] as number) - 1;
+  const homeOf = (slot: number) => (highs[slot] as number) & mask;
+
+  return {
+    find(low: number, high: number): number {
+      for (let place = high & mask; ; place = (place + 1) & mask) {
+        const slot = slotAt(place);
+        if (slot < 0 || (lows[slot] === low && highs[slot] === high)) return slot;
+      }
+    },
+
+    lowOf: (slot: number) => lows[slot] as number,
+
+    add(slot: number, low: number, high: number): void {
+      lows[slot] = low;
+      highs[slot] = high;
+      let place = high & mask;
+      while (slotAt(place) >= 0) place = (place + 1) & mask;
+      places[place] = slot + 1;
+    },
+
+    /** Closes the gap, so that every slot stays reachable from its home. */
+    remove(slot: number): void {
+      let gap = homeOf(slot);
+      while (slotAt(gap) !== slot) gap = (gap + 1) & mask;
+      for (let next = (gap + 1) & mask; slotAt(next) >= 0; next = (next + 1) & mask) {
+        const isReachable = ((next - homeOf(slotAt(next))) & mask) < ((next - gap) & mask);
+        if (isReachable) continue;
+        places[gap] = places[next] as number;
+        gap = next;
+      }
+      places[gap] = 0;
     },
   };
 }
@@ -149,12 +184,6 @@ function leastFirst(counts: Float64Array) {
   function countAt(place: number): number {
     return counts[heap[place] as number] as number;
   }
-}
-
-/** A copy: a piece of a text would keep the whole of it in memory. */
-function shortened(key: string): string {
-  const beginning = Array.from({ length: longestName - 16 }, (_, i) => key.charCodeAt(i));
-  return `${String.fromCharCode(...beginning)}… (${key.length})`;
 }
 
 function validateCapacity(capacity: unknown): void {

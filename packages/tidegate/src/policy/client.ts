@@ -1,6 +1,8 @@
 import type { IdentityOptions } from "../gate.js";
+import { KeyHash } from "../key-hash.js";
 import { type Address, addressText, blockText, parseAddress } from "./identity/address.js";
 import type { Listing } from "./listings.js";
+import { Remembered } from "./remembered.js";
 
 /** What an address says of a client. */
 export interface Client {
@@ -14,6 +16,9 @@ export interface Client {
   readonly ip: string;
   /** As `network` counts. */
   readonly network: string;
+  /** The halves of a hash of `ip` with a secret of the teller's own: see busiest.ts. */
+  readonly low: number;
+  readonly high: number;
   /** What lists said of it when last asked, see listings.ts. */
   listing: Listing | undefined;
 }
@@ -25,43 +30,46 @@ const nobody: Client = {
   text: "unknown",
   ip: "unknown",
   network: "unknown",
+  low: 0,
+  high: 0,
   listing: undefined,
 };
 
 /** Tells clients by their addresses. Some thousands are remembered, since most requests come from few. */
 export function clientTeller(identity: Required<IdentityOptions>): (ip: string) => Client {
   const { ipv6Prefix, networkPrefixes } = identity;
-  let young = new Map<string, Client>();
-  let old = new Map<string, Client>();
+  const known = new Remembered<Client>(mostRemembered);
+  const hash = new KeyHash();
 
   function tell(ip: string): Client {
-    const address = typeof ip === "string" ? parseAddress(ip) : undefined;
+    const address = parseAddress(ip);
     if (address === undefined) return nobody;
     const isV6 = address.version === 6;
     const text = inOnePiece(addressText(address));
+    const counted = isV6 ? inOnePiece(blockText(address, ipv6Prefix)) : text;
+    hash.of(counted);
     return {
       address,
       isV6,
       text,
-      ip: isV6 ? inOnePiece(blockText(address, ipv6Prefix)) : text,
+      ip: counted,
       network: inOnePiece(blockText(address, networkPrefixes[isV6 ? 1 : 0])),
+      low: hash.low,
+      high: hash.high,
       listing: undefined,
     };
   }
 
-  function remember(ip: string): Client {
-    const client = old.get(ip) ?? tell(ip);
-    if (client === nobody) return client;
-    if (young.size >= mostRemembered) {
-      old = young;
-      young = new Map();
-    }
-    // Where it is the same, one string serves as name and as key.
-    young.set(ip === client.text ? client.text : ip, client);
+  function meet(ip: string): Client {
+    const client = tell(ip);
+    if (client !== nobody) known.keep(client);
     return client;
   }
 
-  return (ip) => young.get(ip) ?? remember(ip);
+  return (ip) => {
+    if (typeof ip !== "string" || ip.length > longestAddress) return nobody;
+    return known.get(ip) ?? meet(ip);
+  };
 }
 
 /** V8 keeps a text as the parts it was put together from, or cut from: each reading of it then takes the long way, and the whole it was cut from stays in memory. */
@@ -71,5 +79,6 @@ export function inOnePiece(text: string): string {
   return String.fromCharCode(...codes);
 }
 
-/** In either generation: what is not seen while a whole one fills is forgotten. */
 const mostRemembered = 16_384;
+/** With brackets, zone and port. */
+const longestAddress = 256;

@@ -1,0 +1,24 @@
+/** Names decisions one after the other: `k3v9x0q2a1-` of this gate alone, then a count. */
+export function decisionIds(): () => string {
+  const gateId = randomText();
+  let beginning = gateId;
+  let turns = 0;
+  let at = 0;
+  return () => {
+    if (++at === endings.length) {
+      at = 0;
+      turns++;
+      beginning = gateId + turns.toString(36);
+    }
+    return beginning + endings[at];
+  };
+}
+
+/** Of a count's last two digits: most names are then two texts put together, and no number is written. */
+const endings = Array.from({ length: 36 ** 2 }, (_, i) => i.toString(36).padStart(2, "0"));
+
+/** Sets the ids of one gate apart from another's, in this process and elsewhere. */
+function randomText(): string {
+  const words = crypto.getRandomValues(new Uint32Array(2));
+  return `${((words[0] as number) * 2 ** 20 + ((words[1] as number) >>> 12)).toString(36)}-`;
+}
