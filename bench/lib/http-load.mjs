@@ -1,5 +1,6 @@
 // A contestant's process is the server; it starts the load as a process of its own.
 import { fork } from "node:child_process";
+import { giveCores } from "./cores.mjs";
 import { cpuSeconds } from "./redis-load.mjs";
 
 const LOADER = new URL("./http-loader.mjs", import.meta.url);
@@ -38,9 +39,10 @@ export async function warmUp(load, sampleMs) {
   for (let i = 0; i < 3; i++) await load.flood(Math.max(500, sampleMs));
 }
 
-/** The most the app can do, and what a request costs this process and Redis in CPU time. */
+/** The most the app can do, and what a request costs this process and Redis in CPU time. Wants a fresh process for each sample: two of one app differ more than two apps. */
 export async function setupFlood({ make, command, sampleMs }) {
   const load = await loadOn(await make());
+  await giveCores({ server: process.pid, load: load.pid, command });
   await warmUp(load, sampleMs);
   return {
     async sample() {

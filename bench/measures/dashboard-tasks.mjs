@@ -10,7 +10,17 @@ export const contestants = hasChromium ? [OURS] : [];
 export const notes = hasChromium ? [] : ["Chromium was not found and is left out"];
 export const rounds = 3;
 export const metrics = ["longestMs", "busyShare"];
-const PAGES = ["overview", "lists", "clients", "customers", "edges", "policy", "audit", "tokens", "playground"];
+const PAGES = [
+  "overview",
+  "lists",
+  "clients",
+  "customers",
+  "edges",
+  "policy",
+  "audit",
+  "tokens",
+  "playground",
+];
 export const params = PAGES.map((name) => ({ name, place: `#/${name}` }));
 const CLIENTS = 100_000;
 const ENTRIES = 10_000;

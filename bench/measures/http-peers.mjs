@@ -3,6 +3,7 @@ export { setupFlood as setup } from "../lib/http-load.mjs";
 export const id = "http-peers";
 export const title = "in their frameworks, memory, headers on";
 export const http = true;
+export const fresh = true;
 export const contestants = [
   "tidegate.express",
   "erl.express",

@@ -1,6 +1,6 @@
 import type { Decision, Subject } from "tidegate";
 
-const longestFact = 200;
+export const longestFact = 200;
 /** A part of a text keeps the whole of it in memory: of longer ones it is copied. */
 const longestWhole = 500;
 

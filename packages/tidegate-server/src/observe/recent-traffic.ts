@@ -1,6 +1,7 @@
 import type { Decision, Gate, Subject } from "tidegate";
 import type { KeptPage, KeptRequest } from "../kept-request.js";
 import { accountOf, cut, cutIf, pathOf } from "./kept-facts.js";
+import { packedRequests } from "./packed-requests.js";
 
 /** The newest requests of one gate, for rehearsals. Bounded, oldest out first. */
 export interface RecentTraffic {
@@ -16,46 +17,41 @@ export interface RecentTrafficOptions {
   readonly keep: number;
 }
 
-/** On the decision itself: a weak map would cost every request more than all else here. */
+/** The request's number, on the decision itself: a weak map would cost every request more than all else here. */
 const keptAs: unique symbol = Symbol("tidegate.kept");
-type Marked = Decision & { [keptAs]?: Kept };
+type Marked = Decision & { [keptAs]?: number };
 
-type Kept = { -readonly [Name in keyof KeptRequest]: KeptRequest[Name] };
-
-/** Every request pays for this: one small object, no copy of what is there already. */
 export function recentTraffic(gate: Pick<Gate, "on">, { keep }: RecentTrafficOptions): RecentTraffic {
-  const ring: Kept[] = [];
-  let total = 0;
+  const kept = packedRequests(keep);
   const stop = gate.on("decision", ({ subject, decision }) => {
-    const kept = keptOf(subject, decision);
-    ring[total % keep] = kept;
-    total++;
     // How a refused one would have ended is not known.
-    if (decision.allowed) (decision as Marked)[keptAs] = kept;
+    if (decision.allowed) (decision as Marked)[keptAs] = kept.total;
+    kept.add(keptOf(subject, decision));
   });
   return {
     ended(decision, status) {
-      const kept = (decision as Marked | undefined)?.[keptAs];
-      if (kept === undefined) return;
-      kept.status = status;
-      kept.tookMs = Date.now() - kept.at;
+      const number = (decision as Marked | undefined)?.[keptAs];
+      if (number !== undefined) kept.end(number, status, Date.now());
     },
     read(from, most) {
-      const first = Math.max(from, total - ring.length);
-      const end = Math.min(first + most, total);
+      const first = Math.max(from, kept.total - keep);
+      const end = Math.min(first + most, kept.total);
       const requests: KeptRequest[] = [];
-      for (let i = first; i < end; i++) requests.push(ring[i % keep] as Kept);
-      return { requests, ...(end < total && { next: end }) };
+      for (let number = first; number < end; number++) {
+        const request = kept.get(number);
+        if (request !== undefined) requests.push(request);
+      }
+      return { requests, ...(end < kept.total && { next: end }) };
     },
     close() {
       stop();
-      ring.length = 0;
+      kept.clear();
     },
   };
 }
 
 /** Of headers only the user agent: the others may be secret. */
-function keptOf(subject: Subject, decision: Decision): Kept {
+function keptOf(subject: Subject, decision: Decision): KeptRequest {
   return {
     at: Date.now(),
     ip: cut(subject.ip),
@@ -66,7 +62,5 @@ function keptOf(subject: Subject, decision: Decision): Kept {
     user: cutIf(subject.user),
     customer: cutIf(subject.customer),
     account: cutIf(accountOf(subject, decision)),
-    status: undefined,
-    tookMs: undefined,
   };
 }
