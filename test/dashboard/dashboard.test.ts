@@ -118,7 +118,7 @@ describe.each(Object.entries(stores))("on %s", (_, openStore) => {
         .fill("203.0.113.61\n203.0.113.62, 203.0.114.0/24\n10.0.0.0/7\nnonsense");
       await page.getByRole("button", { name: "Add", exact: true }).click();
       await page.getByText("3 entries are on the blocklist.").waitFor();
-      await page.getByText("10.0.0.0/7 names a good part of the Internet.").waitFor();
+      await page.getByText("Not added: 10.0.0.0/7 names a good part of the Internet.").waitFor();
       await page.getByText("Not added: nonsense").waitFor();
       await sees(403, "203.0.114.200");
       expect((await rig.visit("10.1.2.3")).status).toBe(200);
@@ -146,6 +146,19 @@ describe.each(Object.entries(stores))("on %s", (_, openStore) => {
       expect((await rig.ask<{ entries: unknown[] }>("GET", "/v1/lists/safelist")).entries).toMatchObject([
         { address: "198.51.100.9", why: "second" },
       ]);
+    });
+
+    it("a long one is shown whole, a hundred a page", async () => {
+      for (let i = 0; i < 110; i++) await rig.ask("PUT", `/v1/lists/safelist/198.51.100.${i}`, {});
+      const page = await rig.open("#/lists/safelist");
+      const rows = page.getByRole("region", { name: "On the safelist" }).locator("tbody tr");
+      await rows.nth(99).waitFor();
+      expect(await rows.count()).toBe(100);
+      await page.getByRole("button", { name: "Next page" }).click();
+      await page.getByRole("button", { name: "Page before" }).waitFor();
+      expect(await rows.count()).toBe(10);
+      await page.getByRole("button", { name: "Page before" }).click();
+      await rows.nth(99).waitFor();
     });
   });
 

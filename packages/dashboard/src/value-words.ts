@@ -1,4 +1,4 @@
-import { span } from "./words.ts";
+import { span, timeText } from "./words.ts";
 
 const kinds: Readonly<Record<string, string>> = {
   "blocklist.add": "put on the blocklist",
@@ -74,24 +74,22 @@ function plainWords(value: unknown): string {
       const isTime = /^(?:at|since|until)$|At$|Until$/.test(name) && typeof each === "number";
       return name === "address"
         ? String(each)
-        : `${names[name] ?? name} ${isTime ? when(each) : plainWords(each)}`;
+        : `${names[name] ?? name} ${isTime ? timeText(moments, each) : plainWords(each)}`;
     });
   const isEntry = "address" in value && !("until" in value);
   return [...parts, ...(isEntry ? ["permanent"] : [])].join(", ");
 }
 
 /** With its zone: an audit is read in more than one. */
-function when(at: number): string {
-  return new Date(at).toLocaleString("en-GB", {
-    day: "numeric",
-    month: "short",
-    year: "numeric",
-    hour: "2-digit",
-    minute: "2-digit",
-    second: "2-digit",
-    timeZoneName: "short",
-  });
-}
+const moments = new Intl.DateTimeFormat("en-GB", {
+  day: "numeric",
+  month: "short",
+  year: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  timeZoneName: "short",
+});
 
 function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);

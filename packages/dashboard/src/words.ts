@@ -33,9 +33,19 @@ export function count(number: number): string {
   return number.toLocaleString("en", { maximumFractionDigits: Math.abs(number) < 10 ? 1 : 0 });
 }
 
+/** Made once: to make one takes far longer than to use it. */
+const moments = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
+
 export function moment(at: number): string {
-  return new Date(at).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "medium" });
+  return timeText(moments, at);
 }
+
+/** A formatter throws at what is no time, and a page must not end for that. */
+export function timeText(format: Intl.DateTimeFormat, at: number): string {
+  return Math.abs(at) <= latest ? format.format(at) : "no time";
+}
+
+const latest = 8.64e15;
 
 const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 

@@ -1,9 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
 import { ask, Problem, part } from "../ask.ts";
-import { clearedWords } from "../cleared-words.ts";
-import { hear, hearMyself } from "../live/events.ts";
-import { Act, MayNot } from "../parts/act.tsx";
+import { hear } from "../live/events.ts";
 import { AsRefused } from "../parts/as-refused.tsx";
+import { ClearEverywhere } from "../parts/clear-everywhere.tsx";
 import { ClientRate } from "../parts/client-rate.tsx";
 import { ClientsWithin } from "../parts/clients-within.tsx";
 import { Explained } from "../parts/explained.tsx";
@@ -13,9 +12,8 @@ import { ListedHere } from "../parts/listed-here.tsx";
 import { NotFound } from "../parts/not-found.tsx";
 import { ProblemNote } from "../parts/problem-note.tsx";
 import { Ago } from "../parts/time.tsx";
-import { told } from "../parts/told.tsx";
 import { goTo, place } from "../place.ts";
-import type { ClearAnswer, DecisionAnswer, ExplainAnswer, ProblemAnswer } from "../types.ts";
+import type { DecisionAnswer, ExplainAnswer, ProblemAnswer } from "../types.ts";
 import { type Facts, type Wanted, wantedOf } from "../wanted.ts";
 import { visible } from "../words.ts";
 
@@ -111,17 +109,7 @@ function Client({ wanted }: { wanted: OneWanted }) {
     return <NotFound text={wanted.decision} />;
   if (found === undefined) return <ProblemNote problem={problem} />;
   const { facts, now, decision } = found;
-  async function clear(): Promise<void> {
-    try {
-      const asked = { subject: facts, remembered: true };
-      void told(clearedWords(await ask<ClearAnswer>("POST", "/v1/clear", asked)));
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-      setProblem(error.answer);
-    }
-    hearMyself("held");
-    setTurn(turn + 1);
-  }
+  const again = (): void => setTurn(turn + 1);
   return (
     <>
       <ProblemNote problem={problem} />
@@ -135,18 +123,12 @@ function Client({ wanted }: { wanted: OneWanted }) {
       {now === null ? <p>What it would get now can not be told.</p> : <Explained explained={now} />}
       {facts.ip !== undefined && <ClientRate ip={facts.ip} explained={now} />}
       <h2>Do</h2>
-      <MayNot needs="operator" />
-      <p>
-        <Act needs="operator" kind="danger" onAct={clear}>
-          Clear everywhere
-        </Act>{" "}
-        <span class="quiet">
-          Forgets its counts and holds, as it came in each of its refused requests that are remembered (the
-          newest 50), and takes it off every edge.
-        </span>
-      </p>
+      <ClearEverywhere who={{ subject: facts }} onDone={again}>
+        Forgets its counts and holds, as it came in each of its refused requests that are remembered (the
+        newest 50), and takes it off every edge.
+      </ClearEverywhere>
       {facts.ip !== undefined && (
-        <ListedHere address={facts.ip} listed={now?.listed?.address} onDone={() => setTurn(turn + 1)} />
+        <ListedHere address={facts.ip} listed={now?.listed?.address} onDone={again} />
       )}
     </>
   );

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
 
 export interface TableProps {
   /** What it shows, for who can not see it. */
@@ -29,8 +30,21 @@ export function Table({ label, head, numbers = [], empty, children }: TableProps
             ))}
           </tr>
         </thead>
-        <tbody>{children}</tbody>
+        <tbody>
+          <Rows rows={children} />
+        </tbody>
       </table>
     </section>
   );
+}
+
+const rowsAFrame = 20;
+
+/** A long table comes in several frames, so that nobody's key or click has to wait for all of it. */
+function Rows({ rows }: { rows: TableProps["children"] }) {
+  const [shown, setShown] = useState(rowsAFrame);
+  useEffect(() => {
+    if (shown < rows.length) setShown(shown + rowsAFrame);
+  }, [shown, rows.length]);
+  return rows.slice(0, shown);
 }
