@@ -1,4 +1,5 @@
-// Runs one measure: a process per contestant (or per sample, where a fresh one is asked for), samples taken in turn.
+// Runs one measure: a process per contestant, samples taken in turn. Where asked for, processes are fresh for each sample
+// (`fresh`), or begin anew after every so many turns (`renewed`).
 import { fork } from "node:child_process";
 import { label } from "../peers/index.mjs";
 
@@ -72,17 +73,26 @@ export async function contest({ measure, contestants, rounds, settings, note }) 
     }
     return worker;
   };
-  try {
-    if (!measure.fresh) {
-      for (const contestant of contestants) {
-        note(`${measure.id}: preparing ${label(contestant)}`);
-        await attempt(contestant, async () => workers.set(contestant, await prepare(contestant)));
-      }
+  const prepareAll = async () => {
+    for (const contestant of contestants) {
+      note(`${measure.id}: preparing ${label(contestant)}`);
+      await attempt(contestant, async () => workers.set(contestant, await prepare(contestant)));
     }
+  };
+  const endAll = async () => {
+    for (const worker of workers.values()) await worker.end();
+    workers.clear();
+  };
+  try {
+    if (!measure.fresh) await prepareAll();
     // What all have to agree on before the first sample, e.g. a rate that the slowest can do.
     const agreed = measure.agree?.(facts);
     for (let round = 1; round <= rounds; round++) {
       note(`${measure.id}: round ${round} of ${rounds}`);
+      if (measure.renewed && round > 1 && (round - 1) % measure.turns === 0) {
+        await endAll();
+        await prepareAll();
+      }
       for (const params of paramsList) {
         for (const contestant of contestants) {
           await attempt(contestant, async () => {
@@ -96,7 +106,7 @@ export async function contest({ measure, contestants, rounds, settings, note }) 
       }
     }
   } finally {
-    for (const worker of workers.values()) await worker.end();
+    await endAll();
   }
   for (const contestant of Object.keys(failures)) delete samples[contestant];
   return { samples, failures };

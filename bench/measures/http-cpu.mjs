@@ -1,9 +1,9 @@
-export { setupFlood as setup } from "../lib/http-load.mjs";
+export { floodTurns as turns, setupFlood as setup } from "../lib/http-load.mjs";
 
 export const id = "http-cpu";
 export const title = "CPU added per request, memory";
 export const http = true;
-export const fresh = true;
+export const renewed = true;
 const APPS = ["node", "fastify"];
 export const contestants = APPS.flatMap((app) => [
   `bare.${app}`,

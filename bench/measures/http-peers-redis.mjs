@@ -1,9 +1,9 @@
-export { setupFlood as setup } from "../lib/http-load.mjs";
+export { floodTurns as turns, setupFlood as setup } from "../lib/http-load.mjs";
 
 export const id = "http-peers-redis";
 export const title = "in their frameworks, Redis, our three rules to their one";
 export const http = true;
-export const fresh = true;
+export const renewed = true;
 export const redis = true;
 export const contestants = [
   "tidegate.express-redis",

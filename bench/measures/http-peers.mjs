@@ -1,9 +1,9 @@
-export { setupFlood as setup } from "../lib/http-load.mjs";
+export { floodTurns as turns, setupFlood as setup } from "../lib/http-load.mjs";
 
 export const id = "http-peers";
 export const title = "in their frameworks, memory, headers on";
 export const http = true;
-export const fresh = true;
+export const renewed = true;
 export const contestants = [
   "tidegate.express",
   "erl.express",
