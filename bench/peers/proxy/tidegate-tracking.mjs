@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { constants, setPriority } from "node:os";
 import { pinOthers } from "../../lib/pinning.mjs";
 import { startRedis } from "../../lib/redis-server.mjs";
@@ -44,6 +45,7 @@ async function tracking(file, whenOpen) {
   pinOthers(redis.pid);
   // Nobody waits for it: where it has no core of its own, it takes no time from the load and the app, only what they leave.
   setPriority(redis.pid, constants.priority.PRIORITY_LOW);
+  spawnSync("chrt", ["--idle", "--all-tasks", "--pid", "0", `${redis.pid}`], { stdio: "ignore" });
   const front = await openFront(file, redis.port);
   return {
     ...front,

@@ -304,3 +304,32 @@ test("a store that never answers holds nobody up, and what goes uncounted is cou
   for (let i = 0; i < 20; i++) track(subjectOf(client));
   expect(await metric('tidegate_tracked_total{outcome="dropped"} 15')).toBe(true);
 });
+
+test("a store that is away is asked now and then only, and clients are counted again once it is back", async () => {
+  let isAway = true;
+  let asked = 0;
+  const store = memoryStore();
+  const flaky: Store = Object.assign(Object.create(store), {
+    decide(checks: Parameters<Store["decide"]>[0]) {
+      asked++;
+      if (isAway) throw new Error("away");
+      return store.decide(checks);
+    },
+    accept: undefined,
+  });
+  const { send, metric } = tracker({ store: flaky });
+  for (let i = 0; i < 10; i++) await send(1, client);
+  const before = asked;
+  await send(500, client);
+  expect(asked - before).toBeLessThan(10);
+  const isCounted = () => metric('tidegate_tracked_total{outcome="counted"} ');
+  expect(await isCounted()).toBe(false);
+  isAway = false;
+  await vi.waitFor(
+    async () => {
+      await send(1, client);
+      expect(await isCounted()).toBe(true);
+    },
+    { timeout: 20_000, interval: 50 },
+  );
+});

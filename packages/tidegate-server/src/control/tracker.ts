@@ -14,6 +14,7 @@ import type { TrackSettings } from "../settings.js";
 import { clientBlock } from "./client-block.js";
 import { factsOf } from "./offender-of.js";
 import { distinctLately } from "./tracking/distinct-lately.js";
+import { gatheringStore } from "./tracking/gathering-store.js";
 import { offenderTeller } from "./tracking/offender-teller.js";
 import { trackedLimit, trackedRules } from "./tracking/tracked-rules.js";
 
@@ -39,8 +40,10 @@ export interface TrackerOptions {
 
 /** Nobody waits for it, so the store may take its time. */
 const deadlineMs = 2_000;
-/** Clients that come within so long go to the store in one call. */
-const gatherMs = 1;
+/** What a client does is found out as it comes, a few microseconds each: done for many at once, it would be felt. */
+const gathering = { fewWaitMs: 1, manyWaitMs: 4, many: 3 };
+
+const retryMs = 50;
 
 export function openTracker(options: TrackerOptions): Tracker {
   const { settings, identity, store, offenders, log, registry } = options;
@@ -51,7 +54,7 @@ export function openTracker(options: TrackerOptions): Tracker {
   const hold = { for: settings.holdFor as readonly Duration[] };
   const only = settings.methods.length === 0 ? {} : { only: { method: settings.methods } };
   const gate = createGate({
-    store,
+    store: gatheringStore(store, gathering),
     directory: memoryDirectory(),
     onStoreFailure: "allow",
     deadlineMs,
@@ -74,10 +77,16 @@ export function openTracker(options: TrackerOptions): Tracker {
   const held = distinctLately({ now, bits: 1 << 16 });
   const teller = offenderTeller({ offenders, log, now });
   const meters = trackerMeters(registry, () => seen.count());
-  const gathered: Subject[] = [];
+  let isStoreAway = false;
+  let triedAt = 0;
+  gate.on("degraded", () => {
+    isStoreAway = true;
+  });
+  gate.on("recovered", () => {
+    isStoreAway = false;
+  });
   let underWay = 0;
   let onIdle: () => void = () => {};
-  let timer: NodeJS.Timeout | undefined;
 
   async function count(subject: Subject): Promise<void> {
     underWay++;
@@ -116,23 +125,21 @@ export function openTracker(options: TrackerOptions): Tracker {
     teller.tell(offender);
   }
 
-  function countGathered(): void {
-    timer = undefined;
-    for (const subject of gathered.splice(0)) void count(subject);
+  /** While the store is out of reach one client now and then is enough to find out that it is back. */
+  function isInVain(): boolean {
+    if (!isStoreAway) return false;
+    const at = performance.now();
+    if (at - triedAt < retryMs) return true;
+    triedAt = at;
+    return false;
   }
 
   return {
     track(subject) {
-      if (underWay + gathered.length >= mostUnderWay) {
-        meters.dropped.inc();
-        return;
-      }
-      gathered.push(subject);
-      timer ??= setTimeout(countGathered, gatherMs);
+      if (underWay >= mostUnderWay || isInVain()) meters.dropped.inc();
+      else void count(subject);
     },
     async close() {
-      clearTimeout(timer);
-      countGathered();
       await new Promise<void>((resolve) => {
         onIdle = resolve;
         if (underWay === 0) resolve();

@@ -17,17 +17,20 @@ export interface TrackingOptions {
   readonly log: Log;
 }
 
+/** Who is still to be told of, on the request itself: a weak map makes every collection of garbage longer. */
+const expected: unique symbol = Symbol("tidegate.tracked");
+type Expected = IncomingMessage & { [expected]?: TrackedSubject | undefined };
+
 /** Tells whoever tracks clients of each request once, and never lets it get in a request's way. Undefined: nobody tracks. */
 export function tracking({ track, clientOf, log }: TrackingOptions): Tracking | undefined {
   if (track === undefined) return undefined;
   const tellIt = track;
-  const expected = new WeakMap<IncomingMessage, TrackedSubject>();
   let isFailureTold = false;
 
-  function tell(req: IncomingMessage): void {
-    const subject = expected.get(req);
+  function tell(req: Expected): void {
+    const subject = req[expected];
     if (subject === undefined) return;
-    expected.delete(req);
+    req[expected] = undefined;
     try {
       tellIt(subject);
     } catch (error) {
@@ -37,8 +40,8 @@ export function tracking({ track, clientOf, log }: TrackingOptions): Tracking | 
   }
 
   return {
-    expect(req, ending) {
-      expected.set(req, new TrackedSubject(req, clientOf));
+    expect(req: Expected, ending) {
+      req[expected] = new TrackedSubject(req, clientOf);
       ending.once("close", () => tell(req));
     },
     tell,

@@ -4,7 +4,7 @@ import { KeyHash } from "../key-hash.js";
  * What was found out about the texts asked for lately. Texts are known by a secret 64-bit hash, as the memory store knows
  * its keys: a Map looks at the text of each entry in its way, and with thousands of them waits for memory each time.
  */
-export class Remembered<T extends object> {
+export class Remembered<T extends object | string> {
   readonly #hash = new KeyHash();
   readonly #most: number;
   #young = new Generation<T>();
@@ -36,7 +36,7 @@ export class Remembered<T extends object> {
 }
 
 /** Open addressing, at most half full. The words of a hash lie side by side. */
-class Generation<T extends object> {
+class Generation<T extends object | string> {
   count = 0;
   #words = new Int32Array(2 * smallest);
   #values: (T | undefined)[] = emptyValues(smallest);
