@@ -26,7 +26,7 @@ function startWorker() {
   const end = () =>
     new Promise((resolve) => {
       waiting = undefined;
-      if (child.exitCode !== null) return resolve();
+      if (child.exitCode !== null || child.signalCode !== null) return resolve();
       child.once("exit", resolve);
       child.send({ do: "end" }, (error) => error && child.kill());
     });
@@ -64,7 +64,7 @@ export async function contest({ measure, contestants, rounds, settings, note }) 
         do: "setup",
         measure: measure.id,
         contestant,
-        flush: contestant === contestants[0],
+        flush: contestant === contestants.find((each) => !(each in failures)),
         ...settings,
       });
     } catch (error) {

@@ -53,6 +53,7 @@ export async function setupFlood({ make, command, sampleMs }) {
       const redisBefore = command && (await cpuSeconds(command));
       const before = process.cpuUsage();
       const result = await load.flood(sampleMs * SHARE_OF_SAMPLE);
+      if (result.requests === 0) throw new Error("answered nothing");
       const { user, system } = process.cpuUsage(before);
       const sample = { ...result, cpuMicros: (user + system) / result.requests };
       if (command === undefined) return sample;

@@ -34,6 +34,25 @@ describe("tidegate/fetch", () => {
     expect(await keyOf(request(), {})).toBe("unknown");
   });
 
+  it("is made while a module loads on Workers, where there are neither random numbers nor timers yet", async () => {
+    const none = () => {
+      throw new Error("Disallowed operation called within global scope");
+    };
+    vi.resetModules();
+    vi.stubGlobal("crypto", { getRandomValues: none, randomUUID: none });
+    for (const name of ["setTimeout", "setInterval", "setImmediate"]) vi.stubGlobal(name, none);
+    let handler: (request: Request, beside: unknown) => Promise<Response>;
+    try {
+      const fresh = await import("tidegate/fetch");
+      handler = fresh.tidegate({ limit: "1 per minute" })((_: Request) => new Response("x"));
+    } finally {
+      vi.unstubAllGlobals();
+    }
+    const statuses = [];
+    for (let i = 0; i < 2; i++) statuses.push((await handler(plain(), node)).status);
+    expect(statuses).toEqual([200, 429]);
+  });
+
   it("suspects no proxy where the address is certain", async () => {
     const headers = { "x-forwarded-for": address };
     const onWarning = vi.fn();

@@ -99,17 +99,21 @@ type Handle = ReturnType<typeof setTimeout> & { refresh?: () => void; ref?: () =
 class Timer {
   readonly #act: () => void;
   readonly #ms: number;
-  #handle: Handle;
+  #handle: Handle | undefined;
 
   constructor(act: () => void, ms: number) {
     this.#act = act;
     this.#ms = ms;
-    this.#handle = setTimeout(act, ms) as Handle;
-    this.stop();
+    try {
+      this.#handle = setTimeout(act, ms) as Handle;
+      this.stop();
+    } catch {
+      // Workers have no timers while a module loads. There it is made with the first start.
+    }
   }
 
   start(): void {
-    if (typeof this.#handle.refresh === "function") {
+    if (typeof this.#handle?.refresh === "function") {
       this.#handle.refresh();
       this.#handle.ref?.();
     } else {
@@ -120,7 +124,7 @@ class Timer {
 
   /** A stopped timer may fire once more, to no effect; it does not keep the process alive. */
   stop(): void {
-    if (typeof this.#handle.unref === "function") this.#handle.unref();
+    if (typeof this.#handle?.unref === "function") this.#handle.unref();
     else clearTimeout(this.#handle);
   }
 }

@@ -8,17 +8,21 @@ export class KeyHash {
   /** The halves of the last `of`, signed: a signed 32-bit integer is never boxed. */
   low = 0;
   high = 0;
-  readonly #k0: number;
-  readonly #k1: number;
+  #isSeeded = false;
+  #k0 = 0;
+  #k1 = 0;
 
-  constructor() {
+  /** With the first text: Workers give no random numbers while a module loads, which is when gates are made. */
+  #seed(): void {
     const seed = crypto.getRandomValues(new Int32Array(2));
     this.#k0 = seed[0] as number;
     this.#k1 = seed[1] as number;
+    this.#isSeeded = true;
   }
 
   /** Takes four characters a round, as long as all are below 256. */
   of(text: string): void {
+    if (!this.#isSeeded) this.#seed();
     const { length } = text;
     const whole = length & ~3;
     let v0 = this.#k0 | 0;

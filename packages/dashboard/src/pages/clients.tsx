@@ -109,7 +109,7 @@ function Client({ wanted }: { wanted: OneWanted }) {
     return <NotFound text={wanted.decision} />;
   if (found === undefined) return <ProblemNote problem={problem} />;
   const { facts, now, decision } = found;
-  const again = (): void => setTurn(turn + 1);
+  const again = (): void => setTurn((before) => before + 1);
   return (
     <>
       <ProblemNote problem={problem} />

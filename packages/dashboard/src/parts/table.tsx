@@ -38,13 +38,13 @@ export function Table({ label, head, numbers = [], empty, children }: TableProps
   );
 }
 
-const rowsAFrame = 20;
+const rowsAtFirst = 20;
 
-/** A long table comes in several frames, so that nobody's key or click has to wait for all of it. */
+/** A long table comes in several frames, so that nobody's key or click has to wait for all of it; a very long one in not too many. */
 function Rows({ rows }: { rows: TableProps["children"] }) {
-  const [shown, setShown] = useState(rowsAFrame);
+  const [shown, setShown] = useState(rowsAtFirst);
   useEffect(() => {
-    if (shown < rows.length) setShown(shown + rowsAFrame);
+    if (shown < rows.length) setShown(shown + Math.max(rowsAtFirst, shown >> 1));
   }, [shown, rows.length]);
   return rows.slice(0, shown);
 }

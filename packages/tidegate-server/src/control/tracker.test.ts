@@ -305,7 +305,7 @@ test("a store that never answers holds nobody up, and what goes uncounted is cou
   expect(await metric('tidegate_tracked_total{outcome="dropped"} 15')).toBe(true);
 });
 
-test("a store that is away is asked now and then only, and clients are counted again once it is back", async () => {
+test("a store that is away is asked now and then only, everyone is seen all the same, and clients are counted again once it is back, whoever comes before them", async () => {
   let isAway = true;
   let asked = 0;
   const store = memoryStore();
@@ -317,17 +317,24 @@ test("a store that is away is asked now and then only, and clients are counted a
     },
     accept: undefined,
   });
-  const { send, metric } = tracker({ store: flaky });
-  for (let i = 0; i < 10; i++) await send(1, client);
+  const { send, metric } = tracker({ store: flaky, methods: ["POST"] });
+  const post = { method: "POST" };
+  for (let i = 0; i < 10; i++) await send(1, client, post);
   const before = asked;
-  await send(500, client);
+  await send(500, client, post);
   expect(asked - before).toBeLessThan(10);
+  for (let i = 0; i < 50; i++) await send(1, `198.51.100.${i}`, post);
+  const seen = await Promise.all([49, 50, 51, 52].map((n) => metric(`tidegate_tracked_clients ${n}\n`)));
+  expect(seen).toContain(true);
   const isCounted = () => metric('tidegate_tracked_total{outcome="counted"} ');
   expect(await isCounted()).toBe(false);
   isAway = false;
+  const whenBack = asked;
   await vi.waitFor(
     async () => {
-      await send(1, client);
+      await send(1, client, { method: "GET" });
+      await send(1, client, post);
+      expect(asked).toBeGreaterThan(whenBack);
       expect(await isCounted()).toBe(true);
     },
     { timeout: 20_000, interval: 50 },

@@ -94,7 +94,8 @@ export function openTracker(options: TrackerOptions): Tracker {
     try {
       const { allowed, verdicts, source } = await gate.decide(subject);
       (source === "none" ? meters.dropped : meters.counted).inc();
-      seen.add(clientBlock(subject.ip));
+      // Not asked about, or refused without a write: that says nothing of the store, so the next one tries.
+      if (isStoreAway && (verdicts.length === 0 || !allowed)) triedAt = 0;
       if (!allowed) for (const verdict of verdicts) judge(subject, verdict, at);
     } catch (error) {
       meters.dropped.inc();
@@ -136,6 +137,7 @@ export function openTracker(options: TrackerOptions): Tracker {
 
   return {
     track(subject) {
+      seen.add(clientBlock(subject.ip));
       if (underWay >= mostUnderWay || isInVain()) meters.dropped.inc();
       else void count(subject);
     },

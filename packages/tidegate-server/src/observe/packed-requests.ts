@@ -45,7 +45,7 @@ export function packedRequests(keep: number): PackedRequests {
       total++;
     },
     end(number, status, at) {
-      pageOf(number)?.end(number, status, at);
+      if (number < total) pageOf(number)?.end(number, status, at);
     },
     get(number) {
       return number < total ? pageOf(number)?.get(number) : undefined;

@@ -24,9 +24,9 @@ type Marked = Decision & { [keptAs]?: number };
 export function recentTraffic(gate: Pick<Gate, "on">, { keep }: RecentTrafficOptions): RecentTraffic {
   const kept = packedRequests(keep);
   const stop = gate.on("decision", ({ subject, decision }) => {
-    // How a refused one would have ended is not known.
-    if (decision.allowed) (decision as Marked)[keptAs] = kept.total;
     kept.add(keptOf(subject, decision));
+    // How a refused one would have ended is not known.
+    if (decision.allowed) (decision as Marked)[keptAs] = kept.total - 1;
   });
   return {
     ended(decision, status) {

@@ -1,6 +1,7 @@
 import type { IdentityOptions } from "../gate.js";
 import { KeyHash } from "../key-hash.js";
 import { type Address, addressText, blockText, parseAddress } from "./identity/address.js";
+import { inOnePiece } from "./in-one-piece.js";
 import type { Listing } from "./listings.js";
 import { Remembered } from "./remembered.js";
 
@@ -70,13 +71,6 @@ export function clientTeller(identity: Required<IdentityOptions>): (ip: string) 
     if (typeof ip !== "string" || ip.length > longestAddress) return nobody;
     return known.get(ip) ?? meet(ip);
   };
-}
-
-/** V8 keeps a text as the parts it was put together from, or cut from: each reading of it then takes the long way, and the whole it was cut from stays in memory. */
-export function inOnePiece(text: string): string {
-  const codes: number[] = [];
-  for (let i = 0; i < text.length; i++) codes.push(text.charCodeAt(i));
-  return String.fromCharCode(...codes);
 }
 
 const mostRemembered = 16_384;

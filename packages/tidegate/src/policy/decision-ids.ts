@@ -1,14 +1,16 @@
 /** Names decisions one after the other: `k3v9x0q2a1-` of this gate alone, then a count. */
 export function decisionIds(): () => string {
-  const gateId = randomText();
-  let beginning = gateId;
+  let gateId: string | undefined;
+  let beginning = "";
   let turns = 0;
-  let at = 0;
+  let at = endings.length - 1;
   return () => {
     if (++at === endings.length) {
       at = 0;
+      // With the first decision: Workers give no random numbers while a module loads.
+      gateId ??= randomText();
+      beginning = gateId + (turns === 0 ? "" : turns.toString(36));
       turns++;
-      beginning = gateId + turns.toString(36);
     }
     return beginning + endings[at];
   };

@@ -15,7 +15,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** The same store, where nobody is in a hurry: a store that answers later makes one call of what it is asked at once. */
+/** The same store, where nobody is in a hurry: a store that answers later makes one call of what it is asked at once. A deadline begins when the wait is over. */
 export function gatheringStore(store: Store, options: GatheringOptions): Store {
   const { fewWaitMs, manyWaitMs, many } = options;
   const { keepsDeadlines, accept, clock } = store;

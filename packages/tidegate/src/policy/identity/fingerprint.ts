@@ -1,4 +1,5 @@
 import type { Subject } from "../../subject.js";
+import { inOnePiece } from "../in-one-piece.js";
 import { hostName } from "../matching/host.js";
 import { pathOf } from "../matching/path.js";
 import { Remembered } from "../remembered.js";
@@ -23,7 +24,7 @@ export interface FingerprintFacts {
   readonly userAgent: string;
 }
 
-/** Digests, about 100 bytes each, in either of two generations. */
+/** Digests, some 150 bytes each, in either of two generations. */
 const mostRemembered = 4096;
 
 export type BroadFacts = Pick<FingerprintFacts, "address" | "userAgent">;
@@ -95,6 +96,7 @@ function digest(bytes: string, form: FingerprintForm): string {
   let digested = known[form].get(bytes);
   if (digested === undefined) {
     digested = form === "seed" ? sha1Hex(bytes, "latin1") : sha256Hex(bytes, "latin1");
+    digested = inOnePiece(digested);
     known[form].keep(digested);
   }
   return digested;
