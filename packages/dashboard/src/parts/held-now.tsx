@@ -1,8 +1,6 @@
 import type { HeldAnswer } from "../types.ts";
-import { Foreign } from "./foreign.tsx";
-import { HeldClientCell, LastSeenCell } from "./held-cells.tsx";
+import { HeldCells, LastSeenCell } from "./held-cells.tsx";
 import { Table } from "./table.tsx";
-import { Countdown } from "./time.tsx";
 
 type Held = HeldAnswer["held"][number];
 
@@ -17,16 +15,11 @@ export function HeldNow({ held, empty }: { held: readonly Held[]; empty: string 
   );
 }
 
-function HeldRow({ held: { key, rule, until, isHere, edges, about } }: { held: Held }) {
+function HeldRow({ held }: { held: Held }) {
+  const { isHere, edges, about } = held;
   return (
     <tr>
-      <HeldClientCell id={key} about={about} />
-      <td>
-        <Foreign text={rule} />
-      </td>
-      <td>
-        <Countdown until={until} />
-      </td>
+      <HeldCells held={held} />
       <td>{whereWords(isHere, edges)}</td>
       <LastSeenCell about={about} />
     </tr>

@@ -1,9 +1,7 @@
 import type { HeldClient } from "../types.ts";
 import { count } from "../words.ts";
-import { Foreign } from "./foreign.tsx";
-import { HeldClientCell, LastSeenCell } from "./held-cells.tsx";
+import { HeldCells, LastSeenCell } from "./held-cells.tsx";
 import { Table } from "./table.tsx";
-import { Countdown } from "./time.tsx";
 
 /** Who is held at the edges. */
 export function HeldTable({ held, empty }: { held: readonly HeldClient[]; empty: string }) {
@@ -22,16 +20,10 @@ export function HeldTable({ held, empty }: { held: readonly HeldClient[]; empty:
 }
 
 function HeldRow({ client }: { client: HeldClient }) {
-  const { key, rule, until, score, leaked, edges, about } = client;
+  const { score, leaked, edges, about } = client;
   return (
     <tr>
-      <HeldClientCell id={key} about={about} />
-      <td>
-        <Foreign text={rule} />
-      </td>
-      <td>
-        <Countdown until={until} />
-      </td>
+      <HeldCells held={client} />
       <td class="number">{score.toFixed(1)}</td>
       <td class="number">{count(leaked)}</td>
       <td>{edges.join(", ")}</td>

@@ -42,7 +42,7 @@ export interface TrackerOptions {
 const deadlineMs = 2_000;
 /** What a client does is found out as it comes, a few microseconds each: done for many at once, it would be felt. */
 const gathering = { fewWaitMs: 1, manyWaitMs: 4, many: 3 };
-
+/** How often a store that is out of reach is tried. */
 const retryMs = 50;
 
 export function openTracker(options: TrackerOptions): Tracker {
@@ -156,7 +156,7 @@ function trackerMeters(registry: Registry, clients: () => number) {
   const registers = [registry];
   const tracked = new Counter({
     name: "tidegate_tracked_total",
-    help: "Requests counted for the edges, and those that went uncounted because the store was too slow.",
+    help: "Requests counted for the edges, and those that went uncounted because the store was too slow or out of reach.",
     labelNames: ["outcome"],
     registers,
   });

@@ -24,9 +24,6 @@ export interface FingerprintFacts {
   readonly userAgent: string;
 }
 
-/** Digests, some 150 bytes each, in either of two generations. */
-const mostRemembered = 4096;
-
 export type BroadFacts = Pick<FingerprintFacts, "address" | "userAgent">;
 
 /** `"sha256"` of parts that can not collide; `"seed"`: SHA-1 of parts joined by colons. */
@@ -85,6 +82,9 @@ export function countedMethod(sent: string): string {
   const method = sent.toUpperCase();
   return method === "HEAD" ? "GET" : bytesOf(method);
 }
+
+/** Digests, some 150 bytes each, in either of two generations. */
+const mostRemembered = 4096;
 
 /** Who comes once comes again, and a digest takes ten times as long as to know its text. */
 const known: Readonly<Record<FingerprintForm, Remembered<string>>> = {
