@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import type { Client, Dispatcher } from "undici";
+import type { Dispatcher } from "undici";
 import type { Log } from "../log.js";
 import { sendProblem } from "../problem.js";
 import type { Guest } from "./guest.js";
@@ -12,7 +12,7 @@ import type { RequestHead } from "./request-head.js";
 import { responseHead } from "./response-head.js";
 import type { Tally } from "./traffic-meters.js";
 import type { Upstream } from "./upstream.js";
-import { type UpstreamError, unhealthy, upstreamError } from "./upstream-error.js";
+import { late, type UpstreamError, unhealthy, upstreamError } from "./upstream-error.js";
 
 /** What all exchanges with one upstream share. */
 export interface Passage {
@@ -20,7 +20,9 @@ export interface Passage {
   readonly tally: Tally;
   readonly log: Log;
   readonly maxBodyBytes: number | undefined;
-  /** How long a client may leave its answer unread, or its request unsent. */
+  /** How long an upstream may take until its answer begins. */
+  readonly responseTimeoutMs: number;
+  /** How long either side may leave the other waiting in the middle of a message. */
   readonly idleTimeoutMs: number;
   readonly isListed: boolean;
   readonly onGivenWay: (name: string) => void;
@@ -39,7 +41,7 @@ const safe = new Set(["GET", "HEAD", "OPTIONS"]);
 export class Exchange implements Errand {
   sending: Dispatcher.DispatchOptions;
   readonly clientKey: string;
-  client: Client | undefined;
+  connection: Errand["connection"];
   guest: Guest | undefined;
   readonly #passage: Passage;
   readonly #req: IncomingMessage;
@@ -54,6 +56,10 @@ export class Exchange implements Errand {
   #isAnswered = false;
   #isOver = false;
   #isGone = false;
+  /** The client has to take more before the origin may send more. */
+  #isPaused = false;
+  /** In which nothing was heard from the origin, though it was its turn. */
+  #quietTurns = 0;
   #reader: ReaderWatch | undefined;
   #abort: ((error?: Error) => void) | undefined;
   #resume: (() => void) | undefined;
@@ -107,6 +113,18 @@ export class Exchange implements Errand {
     this.#fail(error);
   }
 
+  onTurn(turnMs: number): void {
+    const { body } = this.sending;
+    const isOriginsTurn = this.#isConnected && !this.#isPaused;
+    if (!isOriginsTurn || (body instanceof RequestBody && !body.readableEnded)) return;
+    // The first turn may have been a short one.
+    const quietMs = this.#quietTurns++ * turnMs;
+    const { responseTimeoutMs, idleTimeoutMs } = this.#passage;
+    if (this.#status === 0) {
+      if (quietMs >= responseTimeoutMs) this.#abort?.(late("UND_ERR_HEADERS_TIMEOUT"));
+    } else if (quietMs >= idleTimeoutMs) this.#abort?.(late("UND_ERR_BODY_TIMEOUT"));
+  }
+
   onConnect(abort: (error?: Error) => void): void {
     this.#isConnected = true;
     this.#abort = abort;
@@ -119,6 +137,7 @@ export class Exchange implements Errand {
   }
 
   onHeaders(status: number, raw: Buffer[], resume: () => void): boolean {
+    this.#quietTurns = 0;
     if (status < 200) return true;
     const { isListed, onGivenWay } = this.#passage;
     const head = responseHead({ status, raw, res: this.#res, isListed, onGivenWay });
@@ -131,6 +150,7 @@ export class Exchange implements Errand {
   }
 
   onData(piece: Buffer): boolean {
+    this.#quietTurns = 0;
     if (this.#headers !== undefined && piece.length === this.#contentLength) {
       this.#whole = piece;
       return true;
@@ -216,6 +236,7 @@ export class Exchange implements Errand {
   #retry(): void {
     this.#isRetry = true;
     this.#isConnected = false;
+    this.#quietTurns = 0;
     this.#abort = undefined;
     const tried = this.#origin as Origin;
     tried.release(this);
@@ -232,10 +253,17 @@ export class Exchange implements Errand {
   }
 
   #pause(): void {
+    this.#isPaused = true;
     const isFirst = this.#reader === undefined;
     // The watch hears of it first: going on may mean to wait again.
     this.#watch().expect();
-    if (isFirst) this.#res.on("drain", () => this.#resume?.());
+    if (isFirst) this.#res.on("drain", () => this.#goOn());
+  }
+
+  #goOn(): void {
+    this.#isPaused = false;
+    this.#quietTurns = 0;
+    this.#resume?.();
   }
 
   #watch(): ReaderWatch {
@@ -255,7 +283,7 @@ export class Exchange implements Errand {
     this.#isOver = true;
     this.#passage.tally.ended(status, performance.now() - this.#startedAt);
     this.#passage.onEnded?.(this.#req, status);
-    if (this.client !== undefined) this.#origin?.release(this);
+    if (this.connection !== undefined) this.#origin?.release(this);
   }
 }
 

@@ -93,6 +93,7 @@ export function openProxy({ settings, gate, log, registry, track, onEnded }: Pro
       tally: meter(upstream.name),
       log,
       maxBodyBytes: proxy.maxBodyBytes,
+      responseTimeoutMs: proxy.responseTimeoutMs,
       idleTimeoutMs: proxy.idleTimeoutMs,
       isListed: [responses.headers].flat().includes("draft-11"),
       onBegun: tracks?.tell,

@@ -13,15 +13,25 @@ export interface Errand extends Dispatcher.DispatchHandler {
   /** Set by the origin, from `send` to `release`. */
   guest: Guest | undefined;
   /** The connection it is on, to be given back by `release`. */
-  client: Client | undefined;
+  connection: Connection | undefined;
   /** It was not sent, and never will be. */
   onTurnedAway(error: UpstreamError): void;
+  /** Told every `turnMs` while it has a connection. */
+  onTurn(turnMs: number): void;
+}
+
+/** A connection to an origin, and what is under way on it. */
+interface Connection {
+  readonly client: Client;
+  errand: Errand | undefined;
 }
 
 /** Requests that may wait for each connection of an origin. */
 const mostWaitingPerConnection = 16;
 /** How long an origin that could not be reached is passed over, if there are others. */
 const restMs = 2000;
+/** The longest time between two looks at what is late. */
+const longestTurnMs = 500;
 
 /**
  * One server of an upstream, and the connections kept to it: each carries one request at a time, the one used last is used
@@ -39,8 +49,8 @@ export class Origin {
   readonly #isTls: boolean;
   readonly #settings: ProxySettings;
   readonly #connect: buildConnector.connector;
-  readonly #clients: Client[] = [];
-  readonly #idle: Client[] = [];
+  readonly #connections: Connection[] = [];
+  readonly #idle: Connection[] = [];
   readonly #share: number;
   readonly #guests = new Map<string, Guest>();
   /** Until when each waits. */
@@ -49,13 +59,15 @@ export class Origin {
   /** Connections in use, those of upgrades not yet answered included. */
   #used = 0;
   #restsUntil = 0;
-  #sweeper: NodeJS.Timeout | undefined;
+  readonly #turnMs: number;
+  #watch: NodeJS.Timeout | undefined;
 
   constructor(url: string, settings: ProxySettings) {
     this.url = new URL(url);
     this.#isTls = this.url.protocol === "https:";
     this.#settings = settings;
     this.#share = shareOf(settings.connections);
+    this.#turnMs = Math.min(longestTurnMs, Math.min(settings.responseTimeoutMs, settings.idleTimeoutMs) / 4);
     const connect = buildConnector({ timeout: settings.connectTimeoutMs, allowH2: false });
     // undici would name the client's Host to the origin's TLS, and believe a certificate for it.
     this.#connect = (options, done) => connect({ ...options, servername: this.servername }, done);
@@ -100,8 +112,10 @@ export class Origin {
   /** The errand is over. Its connection takes the next one. */
   release(errand: Errand): void {
     this.load--;
-    this.#idle.push(errand.client as Client);
-    errand.client = undefined;
+    const connection = errand.connection as Connection;
+    connection.errand = undefined;
+    errand.connection = undefined;
+    this.#idle.push(connection);
     this.#leave(errand.guest as Guest);
     this.#freed();
   }
@@ -131,9 +145,9 @@ export class Origin {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#sweeper);
+    clearInterval(this.#watch);
     for (const errand of [...this.#behind.keys(), ...this.#line.keys()]) this.#turnAway(errand);
-    await Promise.all(this.#clients.map((client) => client.destroy()));
+    await Promise.all(this.#connections.map(({ client }) => client.destroy()));
   }
 
   #enter(guest: Guest): void {
@@ -173,7 +187,6 @@ export class Origin {
 
   #wait(where: Map<Errand, number>, errand: Errand): void {
     where.set(errand, Date.now() + this.#settings.responseTimeoutMs);
-    this.#sweeper ??= setInterval(() => this.#sweep(), 500).unref();
   }
 
   #freed(): void {
@@ -188,35 +201,39 @@ export class Origin {
 
   #dispatch(errand: Errand): void {
     this.#used++;
-    const client = this.#idle.pop() ?? this.#open();
-    errand.client = client;
+    const connection = this.#idle.pop() ?? this.#open();
+    connection.errand = errand;
+    errand.connection = connection;
+    this.#watch ??= setInterval(() => this.#turn(), this.#turnMs).unref();
     // For undici a connection belongs to the name it takes from Host, and a new name needs a new connection.
     const { sending } = errand;
-    client.dispatch(this.#isTls ? named(sending, this.url.hostname) : sending, errand);
+    connection.client.dispatch(this.#isTls ? named(sending, this.url.hostname) : sending, errand);
   }
 
-  #open(): Client {
-    const { responseTimeoutMs, idleTimeoutMs, maxHeaderBytes } = this.#settings;
+  /** undici would make a timer for each request, which outlives it by a second: errands hear of time all at once. */
+  #open(): Connection {
     const client = new Client(this.url.origin, {
       connect: this.#connect,
       pipelining: 1,
-      headersTimeout: responseTimeoutMs,
-      bodyTimeout: idleTimeoutMs,
-      maxHeaderSize: Math.max(maxHeaderBytes, leastHeaderBytes),
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      maxHeaderSize: Math.max(this.#settings.maxHeaderBytes, leastHeaderBytes),
     });
     // undici tells here what an errand threw while it was told of an error: one request's matter, not the process's.
     (client as EventEmitter).on("error", () => {});
-    this.#clients.push(client);
-    return client;
+    const connection = { client, errand: undefined };
+    this.#connections.push(connection);
+    return connection;
   }
 
-  #sweep(): void {
+  #turn(): void {
     const now = Date.now();
     for (const line of [this.#behind, this.#line])
       for (const [errand, until] of line) if (until <= now) this.#turnAway(errand);
-    if (this.#line.size + this.#behind.size > 0) return;
-    clearInterval(this.#sweeper);
-    this.#sweeper = undefined;
+    for (const { errand } of this.#connections) errand?.onTurn(this.#turnMs);
+    if (this.#used + this.#line.size + this.#behind.size > 0) return;
+    clearInterval(this.#watch);
+    this.#watch = undefined;
   }
 
   #turnAway(errand: Errand): void {

@@ -9,7 +9,7 @@ import { ReaderWatch } from "./reader-watch.js";
 import type { RequestHead } from "./request-head.js";
 import type { Tally } from "./traffic-meters.js";
 import type { Upstream } from "./upstream.js";
-import { busy, type UpstreamError, unhealthy, upstreamError } from "./upstream-error.js";
+import { busy, late, type UpstreamError, unhealthy, upstreamError } from "./upstream-error.js";
 
 export interface TunnelOptions {
   readonly req: IncomingMessage;
@@ -155,10 +155,6 @@ function look(this: Duplex): void {
 
 function leave(this: Duplex): void {
   this.destroy();
-}
-
-function late(code: string): Error {
-  return Object.assign(new Error("The origin takes too long."), { code });
 }
 
 /** An answer in HTTP on a socket that was taken for an upgrade; the last one on it. */

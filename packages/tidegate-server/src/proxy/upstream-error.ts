@@ -53,6 +53,11 @@ const byCode: Readonly<Record<string, UpstreamError>> = {
   EPIPE: closed,
 };
 
+/** An origin that takes too long: to connect, to answer, or to go on. */
+export function late(code: `UND_ERR_${"CONNECT" | "HEADERS" | "BODY"}_TIMEOUT`): Error {
+  return Object.assign(new Error("The origin takes too long."), { code });
+}
+
 /** What an error of undici or of a socket means. `isConnected`: the request had a connection when it failed. */
 export function upstreamError(error: unknown, isConnected: boolean): UpstreamError {
   const code = String(Object(error).code ?? "");
