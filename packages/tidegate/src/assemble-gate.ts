@@ -139,12 +139,12 @@ export function assembleGate(options: GateOptions, defaults: GateDefaults): Gate
     request: ReceivedRequest,
     record: CustomerRecord | undefined,
     id: string,
-    goOn: (judged: Judged) => T,
+    goOn: (judged: Judged, request: ReceivedRequest) => T,
   ): Answer<T> {
     const questions = new Questions(policy, request, record, id).askAll(newcomers);
     if (questions.checks.length === 0) {
       const decision = plainDecision(id, true, questions.isOff ? "off" : "no-rule");
-      return goOn({ decision, questions, answers: [] });
+      return goOn({ decision, questions, answers: [] }, request);
     }
     const answer = store.decide(questions.checks);
     return isPromise(answer)
@@ -157,21 +157,20 @@ export function assembleGate(options: GateOptions, defaults: GateDefaults): Gate
     questions: Questions,
     answers: Verdict[],
     id: string,
-    goOn: (judged: Judged) => T,
+    goOn: (judged: Judged, request: ReceivedRequest) => T,
   ): Answer<T> {
     const decision = decisionFrom(id, questions, answers);
     if (questions.hasSilentChecks) announceHolds(request, questions, answers);
     if (decision.allowed && questions.needsOutcome) decision.finish = finisher(questions, answers);
     const judged = { decision, questions, answers };
     return decision.allowed || !isRefusedAfterwards(questions, answers)
-      ? goOn(judged)
-      : withoutCharges(judged).then(goOn);
+      ? goOn(judged, request)
+      : withoutCharges(judged).then(() => goOn(judged, request));
   }
 
   /** A rule that trusts refuses after the store charged the others: they get it back. */
-  async function withoutCharges(judged: Judged): Promise<Judged> {
-    await giveBack(chargesOf(judged.questions, judged.answers));
-    return judged;
+  async function withoutCharges({ questions, answers }: Judged): Promise<void> {
+    await giveBack(chargesOf(questions, answers));
   }
 
   function announceHolds({ subject }: Request, { asked }: Questions, answers: readonly Verdict[]): void {
@@ -277,10 +276,16 @@ export function assembleGate(options: GateOptions, defaults: GateDefaults): Gate
     record: CustomerRecord | undefined,
     id: string,
   ): Answer<Decision> {
-    if (!policy.delays) return judge(request, record, id, ({ decision }) => announce(request, decision));
-    const decided = async (first: Judged): Promise<Decision> =>
-      announce(request, await afterDelays(request, first, request.asked?.signal));
-    return Promise.resolve(judge(request, record, id, decided));
+    if (!policy.delays) return judge(request, record, id, announceAtOnce);
+    return Promise.resolve(judge(request, record, id, announceAfterDelays));
+  }
+
+  function announceAtOnce({ decision }: Judged, request: ReceivedRequest): Decision {
+    return announce(request, decision);
+  }
+
+  async function announceAfterDelays(first: Judged, request: ReceivedRequest): Promise<Decision> {
+    return announce(request, await afterDelays(request, first, request.asked?.signal));
   }
 
   function announce(request: ReceivedRequest, decision: Draft): Decision {
@@ -300,7 +305,7 @@ export function assembleGate(options: GateOptions, defaults: GateDefaults): Gate
     const request = new ReceivedRequest(whole, tell(whole.ip), clock());
     const early = beforeRules(request, "");
     if (early !== undefined) return explanationOf(policy, request, early);
-    const questions = new Questions(policy, request, await recordOf(request), "").askAll(undefined);
+    const questions = new Questions(policy, request, await recordOf(request), "", true).askAll(undefined);
     const decision =
       questions.checks.length === 0
         ? plainDecision("", true, questions.isOff ? "off" : "no-rule")

@@ -6,7 +6,7 @@ import { isLeaseLimit } from "../limiter.js";
 import { advice } from "./advice.js";
 import { blockText, parseBlock } from "./identity/address.js";
 import { type AddressSet, addressSet } from "./lists/address-set.js";
-import { compileRules, type Rule, type RuleTerms } from "./rules.js";
+import { compileRules, isPlain, type Rule, type RuleTerms } from "./rules.js";
 import { compileTiers, mostOverrides, type Tiers } from "./tiers.js";
 
 /** A policy ready to judge. It never changes: `update` puts another in its place. */
@@ -19,6 +19,8 @@ export interface CompiledPolicy {
   readonly usesTiers: boolean;
   /** Some rule keeps requests waiting. */
   readonly delays: boolean;
+  /** All its rules do is count and refuse: once a request's verdicts are there, nothing else of it matters. */
+  readonly isPlain: boolean;
   readonly safelist: AddressSet;
   readonly blocklist: AddressSet;
 }
@@ -79,6 +81,7 @@ export function compilePolicy(policy: Policy, terms: PolicyTerms): CompiledPolic
     tiers,
     usesTiers,
     delays: rules.some(({ maxDelayMs }) => maxDelayMs > 0),
+    isPlain: mode === "enforce" && rules.every(isPlain),
     safelist: setOf(policy.safelist, "safelist"),
     blocklist: setOf(policy.blocklist, "blocklist"),
   };

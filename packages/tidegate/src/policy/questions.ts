@@ -30,6 +30,7 @@ export interface Question {
 /** All that a policy asks about one request. Its methods have no `#`: V8 makes objects of a class with such methods by a slow call, 0.07 µs each. */
 export class Questions {
   readonly checks: Check[] = [];
+  /** Rule by rule; of a plain policy only if it is to be explained. */
   readonly asked: Question[] = [];
   /** A rule applies that is switched off. */
   isOff = false;
@@ -39,6 +40,7 @@ export class Questions {
   hasHidden = false;
   /** Some rule has something left to do when the request ends. */
   needsOutcome = false;
+  readonly #isNoted: boolean;
   readonly #policy: CompiledPolicy;
   readonly #request: ReceivedRequest;
   readonly #record: CustomerRecord | undefined;
@@ -50,7 +52,9 @@ export class Questions {
     request: ReceivedRequest,
     record: CustomerRecord | undefined,
     id: string,
+    isExplained = false,
   ) {
+    this.#isNoted = isExplained || !policy.isPlain;
     this.#policy = policy;
     this.#request = request;
     this.#record = record;
@@ -100,6 +104,7 @@ export class Questions {
     // Where trust may spare the request, the rule's word is weighed when the store has said whether it does.
     if (trusted !== undefined) counting.shadow = true;
     for (const level of levels) this.check(counting, level);
+    if (!this.#isNoted) return;
     const ladderAt = isShadow || trusted !== undefined ? -1 : this.askLadder(rule, counting);
     const trustAt = trusted === undefined ? -1 : this.askTrust(rule.trust as Trust, trusted);
     const to = this.checks.length;
@@ -131,7 +136,7 @@ export class Questions {
 
   private note(question: Question): void {
     const { rule, from, to, ladderAt, trustAt, isShadow, isWatch } = question;
-    if (to === from) return;
+    if (to === from || !this.#isNoted) return;
     this.asked.push(question);
     if (ladderAt >= 0 || trustAt >= 0) this.hasSilentChecks = true;
     if (isShadow || !rule.isExposed) this.hasHidden = true;

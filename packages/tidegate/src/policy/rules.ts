@@ -228,6 +228,12 @@ export function needsOutcome({ counts, leases, clearsOnSuccess, trust }: Rule): 
   return counts !== undefined || leases || clearsOnSuccess || trust !== undefined;
 }
 
+/** Whether it counts and refuses, and does nothing else. */
+export function isPlain(rule: Rule): boolean {
+  const { isShadow, isExposed, ladder, maxDelayMs } = rule;
+  return !isShadow && isExposed && ladder === undefined && maxDelayMs === 0 && !needsOutcome(rule);
+}
+
 function needsFinish(where: string): ConfigError {
   return new ConfigError(
     "TG_RULE_FINISH",
