@@ -3,8 +3,8 @@ import type { Decision } from "../decision.js";
 import type { Gate } from "../gate.js";
 import { mount } from "./mount.js";
 import type { MountOptions } from "./mount-options.js";
-import { NodeVisit } from "./node-visit.js";
-import { goOn, noted } from "./visit.js";
+import { NodeSubject, NodeVisit } from "./node-visit.js";
+import { goOn, noted, visitedBy } from "./visit.js";
 
 /** What Express 4 and 5 and Connect take. */
 export interface Middleware<Request> {
@@ -21,22 +21,24 @@ export function tidegate<Request extends IncomingMessage = IncomingMessage>(
 
   function tidegateMiddleware(req: Request, res: ServerResponse, next: (error?: unknown) => void): void {
     const { originalUrl = req.url } = req as { originalUrl?: string };
-    const visit = new NodeVisit(req, req, res, originalUrl);
-    visit.subject.ignoresCase = ignoresCase(req);
-    goOn(enter(req, visit), next);
+    const visit = new NodeVisit(req, req, res, new ExpressSubject(req, originalUrl));
+    goOn(enter(visitedBy(req), visit), next);
   }
 
   return Object.assign(tidegateMiddleware, { gate });
 }
 
-/** Connect's and Express's routers do, unless Express is told otherwise. */
-function ignoresCase(req: IncomingMessage & { app?: { enabled?(setting: string): boolean } }): boolean {
-  return req.app?.enabled?.("case sensitive routing") !== true;
+class ExpressSubject extends NodeSubject {
+  /** Connect's and Express's routers do, unless Express is told otherwise. */
+  protected override routerIgnoresCase(): boolean {
+    const { app } = this.req as { app?: { enabled?(setting: string): boolean } };
+    return app?.enabled?.("case sensitive routing") !== true;
+  }
 }
 
 /** What the gate said of this request. */
 export function decisionOf(req: IncomingMessage): Decision | undefined {
-  return noted(req);
+  return noted(visitedBy(req));
 }
 
 export type { HeaderForm, HeaderForms } from "./headers.js";

@@ -1,13 +1,19 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { NodeVisit } from "./node-visit.js";
+import { NodeSubject, NodeVisit } from "./node-visit.js";
 import type { Answer } from "./refusal.js";
+
+/** Fastify writes all names so, and is spared to make a new text of each. */
+const inLowerCase = new Map(
+  ["RateLimit", "RateLimit-Policy"].map((name) => [name, name.toLowerCase()] as const),
+);
 
 /** Answers through Fastify's reply, so that other plugins see what is sent. */
 export class FastifyVisit extends NodeVisit<FastifyRequest> {
   readonly #reply: FastifyReply;
 
   constructor(request: FastifyRequest, reply: FastifyReply) {
-    super(request, request.raw, reply.raw, request.raw.url);
+    const { raw } = request;
+    super(request, raw, reply.raw, new NodeSubject(raw, raw.url));
     this.#reply = reply;
   }
 
@@ -17,7 +23,7 @@ export class FastifyVisit extends NodeVisit<FastifyRequest> {
   }
 
   override setHeader(name: string, value: string): void {
-    this.#reply.header(name, value);
+    this.#reply.header(inLowerCase.get(name) ?? name, value);
   }
 
   override send({ status, headers, body }: Answer): void {

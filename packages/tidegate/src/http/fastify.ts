@@ -3,7 +3,7 @@ import type { Decision } from "../decision.js";
 import { type RouteOptions, routeMounts } from "./fastify-routes.js";
 import { FastifyVisit } from "./fastify-visit.js";
 import type { MountOptions } from "./mount-options.js";
-import { goOn, noted } from "./visit.js";
+import { goOn, noted, visitedBy } from "./visit.js";
 
 export type FastifyOptions = MountOptions<FastifyRequest> & {
   /** When requests are judged. Default `"onRequest"`, before anything is parsed; later ones know users and bodies. */
@@ -54,13 +54,13 @@ function addHooks(fastify: FastifyInstance, options: FastifyOptions): void {
   fastify.addHook(hook as "onRequest", function tidegateHook(request, reply, next) {
     const mounted = mountOf(request.routeOptions);
     if (mounted === undefined) return next();
-    goOn(mounted.enter(request.raw, new FastifyVisit(request, reply)), next);
+    goOn(mounted.enter(visitedBy(request.raw), new FastifyVisit(request, reply)), next);
   });
 }
 
 /** What the gate said of this request. */
 export function decisionOf(request: FastifyRequest): Decision | undefined {
-  return noted(request.raw);
+  return noted(visitedBy(request.raw));
 }
 
 /** Its hooks are for the instance that registers it, not for one of the plugin's own. */

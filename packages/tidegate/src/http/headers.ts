@@ -12,20 +12,31 @@ export type HeaderForms = HeaderForm | readonly HeaderForm[] | false;
 
 export type Header = readonly [name: string, value: string];
 
-type Writer = (decision: Decision, into: Header[]) => void;
+/** Where headers are written as they are made. */
+export interface LimitHeaderSink {
+  setLimitHeader(name: string, value: string): void;
+}
 
-/** Answers the function that says what a decision lets the client know of its limits. */
-export function limitHeaders(forms: HeaderForms = "draft-11"): (decision: Decision) => readonly Header[] {
+type Writer = (decision: Decision, sink: LimitHeaderSink) => void;
+
+/** Answers the function that writes what a decision lets the client know of its limits. */
+export function limitHeaderWriter(forms: HeaderForms = "draft-11"): Writer {
   const writers = parseForms(forms).map((form) => writerOf[form]);
-  return (decision) => {
-    if (writers.length === 0 || decision.exposed.length === 0 || isHiddenRefusal(decision)) return none;
-    const headers: Header[] = [];
-    for (const write of writers) write(decision, headers);
-    return headers;
+  return (decision, sink) => {
+    if (decision.exposed.length === 0 || isHiddenRefusal(decision)) return;
+    for (const write of writers) write(decision, sink);
   };
 }
 
-const none: readonly Header[] = [];
+/** Answers the function that says what a decision lets the client know of its limits. */
+export function limitHeaders(forms?: HeaderForms): (decision: Decision) => readonly Header[] {
+  const write = limitHeaderWriter(forms);
+  return (decision) => {
+    const headers: Header[] = [];
+    write(decision, { setLimitHeader: (name, value) => headers.push([name, value]) });
+    return headers;
+  };
+}
 
 /** Refused by a rule that shows no numbers: then no other rule's numbers are shown either. */
 export function isHiddenRefusal({ allowed, verdict, exposed }: Decision): boolean {
@@ -39,39 +50,33 @@ export function wholeSeconds(ms: number): number {
 
 const writerOf: Readonly<Record<HeaderForm, Writer>> = {
   "draft-11": writeDraft11,
-  "draft-7": (decision, into) => {
+  "draft-7": (decision, sink) => {
     const verdict = spokesman(decision.exposed);
     if (verdict === undefined) return;
     const { limit, remaining, resetSeconds } = numbersOf(verdict);
-    into.push(
-      ["RateLimit-Policy", policyText(verdict)],
-      ["RateLimit", `limit=${limit}, remaining=${remaining}, reset=${resetSeconds}`],
-    );
+    sink.setLimitHeader("RateLimit-Policy", policyText(verdict));
+    sink.setLimitHeader("RateLimit", `limit=${limit}, remaining=${remaining}, reset=${resetSeconds}`);
   },
-  "draft-6": (decision, into) => {
+  "draft-6": (decision, sink) => {
     const verdict = spokesman(decision.exposed);
     if (verdict === undefined) return;
     const { limit, remaining, resetSeconds } = numbersOf(verdict);
-    into.push(
-      ["RateLimit-Policy", policyText(verdict)],
-      ["RateLimit-Limit", `${limit}`],
-      ["RateLimit-Remaining", `${remaining}`],
-      ["RateLimit-Reset", `${resetSeconds}`],
-    );
+    sink.setLimitHeader("RateLimit-Policy", policyText(verdict));
+    sink.setLimitHeader("RateLimit-Limit", `${limit}`);
+    sink.setLimitHeader("RateLimit-Remaining", `${remaining}`);
+    sink.setLimitHeader("RateLimit-Reset", `${resetSeconds}`);
   },
-  legacy: (decision, into) => {
+  legacy: (decision, sink) => {
     const verdict = spokesman(decision.exposed);
     if (verdict === undefined) return;
     const { limit, remaining, resetMs } = numbersOf(verdict);
-    into.push(
-      ["X-RateLimit-Limit", `${limit}`],
-      ["X-RateLimit-Remaining", `${remaining}`],
-      ["X-RateLimit-Reset", `${whole(wholeSeconds(verdict.at + resetMs))}`],
-    );
+    sink.setLimitHeader("X-RateLimit-Limit", `${limit}`);
+    sink.setLimitHeader("X-RateLimit-Remaining", `${remaining}`);
+    sink.setLimitHeader("X-RateLimit-Reset", `${whole(wholeSeconds(verdict.at + resetMs))}`);
   },
 };
 
-function writeDraft11({ exposed }: Decision, into: Header[]): void {
+function writeDraft11({ exposed }: Decision, sink: LimitHeaderSink): void {
   let policies = "";
   let states = "";
   for (const verdict of exposed) {
@@ -84,7 +89,9 @@ function writeDraft11({ exposed }: Decision, into: Header[]): void {
     states +=
       separator + (waitMs === Number.POSITIVE_INFINITY ? state : `${state};t=${whole(wholeSeconds(waitMs))}`);
   }
-  if (policies !== "") into.push(["RateLimit-Policy", policies], ["RateLimit", states]);
+  if (policies === "") return;
+  sink.setLimitHeader("RateLimit-Policy", policies);
+  sink.setLimitHeader("RateLimit", states);
 }
 
 interface Member {

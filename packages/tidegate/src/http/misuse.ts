@@ -31,7 +31,7 @@ export function watchMisuse(
   return {
     arrived(visit) {
       if (isMadeByApp && birth.isInHandler()) tellOfBirth(tell);
-      if (visit.isPeerCertain || told.has(untrustedProxy) || !isLookedAt(arrivals++)) return;
+      if (visit.isPeerCertain || !isLookedAt(arrivals++) || told.has(untrustedProxy)) return;
       const warning = clientOf.suspects(visit.peer, (name) => visit.subject.header(name));
       if (warning !== undefined) tell(warning);
     },

@@ -3,7 +3,7 @@ import type { Decision } from "../decision.js";
 import type { Gate } from "../gate.js";
 import { isPromise } from "../guard.js";
 import { clientResolver } from "../policy/identity/proxies.js";
-import { type Header, limitHeaders } from "./headers.js";
+import { type Header, limitHeaderWriter } from "./headers.js";
 import { watchMisuse } from "./misuse.js";
 import { type MountOptions, openGate, parseStatus } from "./mount-options.js";
 import { type Answer, ownAnswer, refusal, unavailable, varyByAccept } from "./refusal.js";
@@ -29,7 +29,7 @@ export function mount<Request>(
   /** Of a gate that was handed in nobody knows here: it stays open. */
   const isClosedOnFailure = "onStoreFailure" in options && options.onStoreFailure === "deny";
   const status = parseStatus(options.status);
-  const headersOf = limitHeaders(options.headers);
+  const writeLimits = limitHeaderWriter(options.headers);
   const clientOf = clientResolver(proxyOptions(options));
   const misuse = watchMisuse(clientOf, made === "by the app", options.onWarning);
 
@@ -68,7 +68,7 @@ export function mount<Request>(
       const decision = decide(visit.subject, visit);
       if (!isPromise(decision)) return conclude(visit, decision);
       return decision.then(
-        (made) => conclude(visit, made),
+        (made) => concludeLater(visit, made),
         (error) => goOnWithout(visit, error),
       );
     } catch (error) {
@@ -79,9 +79,15 @@ export function mount<Request>(
   function conclude(visit: Visit<Request>, decision: Decision): boolean | Promise<boolean> {
     visit.decided(decision);
     misuse.decided(visit, decision);
-    if (visit.isOver) return false;
-    for (const [name, value] of headersOf(decision)) writeHeader(visit, name, value);
+    writeLimits(decision, visit);
     return decision.allowed || refuseIt(visit, decision);
+  }
+
+  /** Whoever asked may have left meanwhile. */
+  function concludeLater(visit: Visit<Request>, decision: Decision): boolean | Promise<boolean> {
+    if (!visit.isOver) return conclude(visit, decision);
+    visit.decided(decision);
+    return false;
   }
 
   function goOnWithout(visit: Visit<Request>, error: unknown): boolean {
@@ -125,13 +131,6 @@ const facts = ["user", "customer", "account"];
 /** Ids are often numbers where no compiler looks. */
 function asText(fact: unknown): string | undefined {
   return fact === undefined || fact === null ? undefined : String(fact);
-}
-
-/** A request that passes several gates hears of the limits of all. */
-function writeHeader(visit: Visit, name: string, value: string): void {
-  const others = visit.outer === undefined ? undefined : visit.getHeader(name);
-  const isList = name === "RateLimit" || name === "RateLimit-Policy";
-  visit.setHeader(name, isList && others !== undefined ? `${others}, ${value}` : value);
 }
 
 function proxyOptions({

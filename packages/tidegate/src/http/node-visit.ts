@@ -10,34 +10,36 @@ import { Visit } from "./visit.js";
  * first asked for, which costs more than a decision: rules that need none leave them alone.
  */
 export class NodeSubject extends HttpSubject {
-  readonly #req: IncomingMessage;
+  protected readonly req: IncomingMessage;
 
+  /** `target` is the whole path, also below a mount point. */
   constructor(req: IncomingMessage, target: string | undefined) {
     super(req.method ?? "GET", pathOf(target ?? "/"));
-    this.#req = req;
+    this.req = req;
   }
 
   get host(): string {
-    return authorityOf(this.#req.url) ?? this.header("host") ?? this.header(":authority") ?? "";
+    return authorityOf(this.req.url) ?? this.header("host") ?? this.header(":authority") ?? "";
   }
 
   header(name: string): string | undefined {
-    return textOf(this.#req.headers[name.toLowerCase()]);
+    return textOf(this.req.headers[name.toLowerCase()]);
   }
 }
 
-/** A visit whose answer is a node:http response. `target` is the whole path, also below a mount point. */
+/** A visit whose answer is a node:http response. */
 export class NodeVisit<Request> extends Visit<Request> {
   readonly res: ServerResponse;
   readonly #req: IncomingMessage;
 
-  constructor(request: Request, req: IncomingMessage, res: ServerResponse, target: string | undefined) {
-    super(request, new NodeSubject(req, target), req.socket.remoteAddress);
+  constructor(request: Request, req: IncomingMessage, res: ServerResponse, subject: NodeSubject) {
+    const { socket } = req;
+    super(request, subject, socket.remoteAddress);
     this.res = res;
     this.#req = req;
-    if (this.peer === undefined && hasLostPeer(req.socket)) {
+    if (this.peer === undefined && hasLostPeer(socket)) {
       this.end();
-      req.socket.destroy();
+      socket.destroy();
     }
   }
 
@@ -62,7 +64,12 @@ export class NodeVisit<Request> extends Visit<Request> {
   }
 
   setHeader(name: string, value: string): void {
-    if (!this.res.headersSent) this.res.setHeader(name, value);
+    try {
+      this.res.setHeader(name, value);
+    } catch (error) {
+      // An answer that has begun takes no more; to ask first costs Express more than to try.
+      if (!this.res.headersSent) throw error;
+    }
   }
 
   send({ status, headers, body }: Answer): void {

@@ -5,9 +5,9 @@ import type { Gate } from "../gate.js";
 import { isPromise } from "../guard.js";
 import { mount } from "./mount.js";
 import type { MountOptions } from "./mount-options.js";
-import { NodeVisit } from "./node-visit.js";
+import { NodeSubject, NodeVisit } from "./node-visit.js";
 import { UpgradeVisit } from "./upgrade-visit.js";
-import { goOn, noted } from "./visit.js";
+import { goOn, noted, visitedBy } from "./visit.js";
 
 export type Handler = (req: IncomingMessage, res: ServerResponse) => unknown;
 export type UpgradeHandler = (req: IncomingMessage, socket: Duplex, head: Buffer) => unknown;
@@ -29,15 +29,18 @@ export function tidegate(options: MountOptions<IncomingMessage>): Guard {
   const { gate, enter } = mount(options);
 
   function judge(req: IncomingMessage, res: ServerResponse): boolean | Promise<boolean> {
-    return enter(req, new NodeVisit(req, req, res, req.url));
+    return enter(visitedBy(req), new NodeVisit(req, req, res, new NodeSubject(req, req.url)));
   }
 
   function wrap(handler: Handler): (req: IncomingMessage, res: ServerResponse) => void {
     return function guarded(req, res) {
-      const fail = (error: unknown): void => answerFailure(res, error);
-      goOn(judge(req, res), (error) =>
-        error === undefined ? run(() => handler(req, res), fail) : fail(error),
-      );
+      const isLetIn = judge(req, res);
+      if (typeof isLetIn !== "boolean") {
+        isLetIn.then(
+          (isIn) => isIn && serve(handler, req, res),
+          (error) => answerFailure(res, error),
+        );
+      } else if (isLetIn) serve(handler, req, res);
     };
   }
 
@@ -53,7 +56,7 @@ export function tidegate(options: MountOptions<IncomingMessage>): Guard {
         console.error("Tidegate: an upgrade handler threw.", error);
         socket.destroy();
       };
-      goOn(enter(req, new UpgradeVisit(req, socket)), (error) =>
+      goOn(enter(visitedBy(req), new UpgradeVisit(req, socket)), (error) =>
         error === undefined ? run(() => handler(req, socket, head), fail) : fail(error),
       );
     };
@@ -64,7 +67,16 @@ export function tidegate(options: MountOptions<IncomingMessage>): Guard {
 
 /** What the gate said of this request. */
 export function decisionOf(req: IncomingMessage): Decision | undefined {
-  return noted(req);
+  return noted(visitedBy(req));
+}
+
+function serve(handler: Handler, req: IncomingMessage, res: ServerResponse): void {
+  try {
+    const done = handler(req, res);
+    if (isPromise(done)) done.catch((error) => answerFailure(res, error));
+  } catch (error) {
+    answerFailure(res, error);
+  }
 }
 
 /** Whether a handler throws now or later. */
