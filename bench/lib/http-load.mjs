@@ -14,8 +14,8 @@ const listening = (server) =>
     server.listen(0, "127.0.0.1", () => resolve(server.address().port));
   });
 
-/** Answers `flood(ms)` and `pace(ms, rate)`: see http-loader.mjs. */
-export async function loadOn(server) {
+/** Answers `flood(ms)` and `pace(ms, rate)`: see http-loader.mjs. It may stay awake where it is alone on its core. */
+export async function loadOn(server, { isAwake = false } = {}) {
   const port = await listening(server);
   const child = fork(LOADER, { execArgv: [], stdio: ["ignore", "inherit", "inherit", "ipc"] });
   let waiting;
@@ -29,7 +29,7 @@ export async function loadOn(server) {
   await ask({ do: "open", port, sockets: SOCKETS });
   return {
     pid: child.pid,
-    flood: (ms) => ask({ do: "flood", ms }),
+    flood: (ms) => ask({ do: "flood", ms, isAwake }),
     pace: (ms, rate) => ask({ do: "pace", ms, rate }),
   };
 }
@@ -45,7 +45,7 @@ const SHARE_OF_SAMPLE = 0.25;
 
 /** The most the app can do, and what a request costs this process and Redis in CPU time. */
 export async function setupFlood({ make, command, sampleMs }) {
-  const load = await loadOn(await make());
+  const load = await loadOn(await make(), { isAwake: command === undefined });
   await giveCores({ server: process.pid, load: load.pid, command });
   await warmUp(load, sampleMs);
   return {

@@ -64,8 +64,11 @@ function result(latencies, started) {
   };
 }
 
-/** Every socket asks again as soon as it is answered: as much as the server can do. */
-function flood(ms) {
+/**
+ * Every socket asks again as soon as it is answered: as much as the server can do. With `isAwake` the load never sleeps:
+ * each answer to a sleeper has the server wake its core, up to 2 µs each, and the slower a server is the more it has to.
+ */
+function flood({ ms, isAwake }) {
   return new Promise((resolve) => {
     const latencies = [];
     const started = performance.now();
@@ -75,6 +78,10 @@ function flood(ms) {
       if (at < started + ms) lane.ask(at);
       else if (--asking === 0) resolve(result(latencies, started));
     };
+    const stayAwake = () => {
+      if (asking > 0) setImmediate(stayAwake);
+    };
+    if (isAwake) stayAwake();
     for (const lane of lanes) lane.ask(started);
   });
 }
@@ -115,7 +122,7 @@ const acts = {
   async open({ port, sockets }) {
     lanes = await Promise.all(Array.from({ length: sockets }, (_, i) => openLane(port, i)));
   },
-  flood: ({ ms }) => flood(ms),
+  flood,
   pace: ({ ms, rate }) => pace(ms, rate),
 };
 
