@@ -48,6 +48,20 @@ describe("tidegate/fastify", () => {
     expect(health.headers).not.toHaveProperty("ratelimit");
   });
 
+  it("knows the options of all routes where its registration is awaited, those of later ones too", async () => {
+    app = fastify();
+    await app.register(tidegate, { limit: "2 per minute" });
+    app.get("/", async () => "x");
+    await app.register(async (inner) => {
+      inner.get("/health", { config: { tidegate: false } }, async () => "x");
+      inner.get("/login", { config: { tidegate: { limit: "1 per minute" } } }, async () => "x");
+    });
+    expect([await statusOf("/"), await statusOf("/"), await statusOf("/")]).toEqual([200, 200, 429]);
+    expect([await statusOf("/health"), await statusOf("/login"), await statusOf("/login")]).toEqual([
+      200, 200, 429,
+    ]);
+  });
+
   it("judges a route by its own limit, in the plugin's store, HEAD and GET together", async () => {
     app = fastify();
     app.register(tidegate, { limit: "100 per minute", store: memoryStore(), status: 503 });

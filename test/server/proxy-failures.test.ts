@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import { createServer as createTcpServer, type Server, type Socket } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import { closeAll, deadPort, echo, eventually, listening, openRig, openUpstream, raw } from "./proxy-rig.js";
 
@@ -111,6 +112,30 @@ describe("an upstream that", () => {
     );
     const { port } = await openRig({ upstreams: [{ urls: [url] }], proxy: { idleTimeoutMs: 300 } });
     expect(await raw(port, "GET / HTTP/1.1\r\nHost: a\r\n\r\n")).toMatch(/hello$/);
+  });
+
+  it("is given the time to answer from the end of the request on, and the time to go on from its last byte", async () => {
+    const app = await openUpstream(async (req, res) => {
+      for await (const _ of req);
+      for (let i = 0; i < 8; i++) {
+        res.write("part");
+        await delay(200);
+      }
+      res.end();
+    });
+    const times = { responseTimeoutMs: 1000, idleTimeoutMs: 1000 };
+    const { url } = await openRig({ upstreams: [{ urls: [app.url] }], proxy: times });
+    const body = new ReadableStream({
+      async start(controller) {
+        for (let i = 0; i < 8; i++) {
+          controller.enqueue(Buffer.from("part"));
+          await delay(200);
+        }
+        controller.close();
+      },
+    });
+    const response = await fetch(url, { method: "POST", body, duplex: "half" } as RequestInit);
+    expect([response.status, await response.text()]).toEqual([200, "part".repeat(8)]);
   });
 
   it("answers before it has read the body is heard", async () => {

@@ -17,6 +17,9 @@ interface Route {
 }
 
 export interface RouteMounts {
+  readonly ofPlugin: Mount<FastifyRequest>;
+  /** Some route that was declared has options of its own. */
+  readonly hasOwn: boolean;
   /** Makes the route's mount. Throws when its options are faulty. */
   declare(route: Route): void;
   /** Which mount is for a route. Those with faulty options that were declared unheard get the plugin's. */
@@ -55,10 +58,18 @@ export function routeMounts(options: Options): RouteMounts {
     }
   }
 
+  let hasOwn = false;
+
   return {
+    ofPlugin,
+    get hasOwn() {
+      return hasOwn;
+    },
     declare(route) {
       const own = route.config?.tidegate;
-      if (own !== undefined && own !== false && !ofRoutes.has(own)) make(route, own);
+      if (own === undefined) return;
+      hasOwn = true;
+      if (own !== false && !ofRoutes.has(own)) make(route, own);
     },
     mountOf(route) {
       const own = route.config?.tidegate;

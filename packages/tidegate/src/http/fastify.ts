@@ -49,13 +49,20 @@ function install(fastify: FastifyInstance, options: FastifyOptions, done: (error
 
 function addHooks(fastify: FastifyInstance, options: FastifyOptions): void {
   const { hook = "onRequest" } = options;
-  const { declare, mountOf } = routeMounts(options);
-  fastify.addHook("onRoute", (route) => declare(route));
+  const mounts = routeMounts(options);
+  const hearsOfAll = hasNoRoutes(fastify);
+  fastify.addHook("onRoute", (route) => mounts.declare(route));
   fastify.addHook(hook as "onRequest", function tidegateHook(request, reply, next) {
-    const mounted = mountOf(request.routeOptions);
+    // Fastify makes the route's options anew each time they are asked for.
+    const mounted = hearsOfAll && !mounts.hasOwn ? mounts.ofPlugin : mounts.mountOf(request.routeOptions);
     if (mounted === undefined) return next();
     goOn(mounted.enter(visitedBy(request.raw), new FastifyVisit(request, reply)), next);
   });
+}
+
+/** Nobody tells of routes declared before the plugin, as they are where its registration is not awaited. */
+function hasNoRoutes(fastify: FastifyInstance): boolean {
+  return fastify.printRoutes() === "(empty tree)";
 }
 
 /** What the gate said of this request. */
