@@ -3,11 +3,34 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 
 /** What is under way on one connection. */
-interface Connection {
-  readonly answers: Set<ServerResponse>;
-  isUpgraded: boolean;
+class Connection {
+  isUpgraded = false;
   /** What had been read when it was last idle: more means that a request has begun. */
-  readAtRest: number;
+  readAtRest = 0;
+  #answer: ServerResponse | undefined;
+  /** Those that wait behind it. Few clients send so, and a set costs more than a place for one. */
+  #others: Set<ServerResponse> | undefined;
+
+  get size(): number {
+    return (this.#answer === undefined ? 0 : 1) + (this.#others?.size ?? 0);
+  }
+
+  get answers(): readonly ServerResponse[] {
+    return [...(this.#answer === undefined ? [] : [this.#answer]), ...(this.#others ?? [])];
+  }
+
+  add(res: ServerResponse): void {
+    if (this.#answer === undefined) this.#answer = res;
+    else {
+      this.#others ??= new Set();
+      this.#others.add(res);
+    }
+  }
+
+  delete(res: ServerResponse): void {
+    if (this.#answer === res) this.#answer = undefined;
+    else this.#others?.delete(res);
+  }
 }
 
 /** The connections of one listener, so that a shutdown ends each when its last answer has gone out. */
@@ -22,7 +45,7 @@ export class Connections {
       socket.destroy();
       return;
     }
-    this.#open.set(socket, { answers: new Set(), isUpgraded: false, readAtRest: 0 });
+    this.#open.set(socket, new Connection());
     // Whoever left is gone; without a listener that would end the process.
     socket.on("error", () => socket.destroy());
     socket.once("close", () => {
@@ -35,16 +58,16 @@ export class Connections {
   began({ socket }: IncomingMessage, res: ServerResponse): boolean {
     const connection = this.#open.get(socket);
     if (connection === undefined) return false;
-    if (connection.answers.size >= mostWaiting) {
+    if (connection.size >= mostWaiting) {
       socket.destroy();
       return false;
     }
-    connection.answers.add(res);
+    connection.add(res);
     if (this.#isDraining) res.shouldKeepAlive = false;
-    res.once("close", () => {
-      connection.answers.delete(res);
+    res.on("close", () => {
+      connection.delete(res);
       connection.readAtRest = socket.bytesRead;
-      if (this.#isDraining && connection.answers.size === 0 && !connection.isUpgraded) socket.destroySoon();
+      if (this.#isDraining && connection.size === 0 && !connection.isUpgraded) socket.destroySoon();
       this.#onChange();
     });
     return true;
@@ -57,10 +80,8 @@ export class Connections {
 
   /** Whether an answer to what can not be read would be taken for nobody else's. */
   mayAnswerMalformed(socket: Socket): boolean {
-    const answers = [...(this.#open.get(socket)?.answers ?? [])];
-    if (answers.length === 0) return true;
-    const [only] = answers as [ServerResponse];
-    return answers.length === 1 && !only.headersSent && !only.req.complete;
+    const [first, ...others] = this.#open.get(socket)?.answers ?? [];
+    return first === undefined || (others.length === 0 && !first.headersSent && !first.req.complete);
   }
 
   /** Ends idle connections, then others as their answers end; after `drainMs` all that is left. */
@@ -79,8 +100,8 @@ export class Connections {
     for (const socket of this.#open.keys()) socket.destroy();
   }
 
-  #isIdle(socket: Socket, { answers, isUpgraded, readAtRest }: Connection): boolean {
-    return answers.size === 0 && !isUpgraded && socket.bytesRead <= readAtRest;
+  #isIdle(socket: Socket, { size, isUpgraded, readAtRest }: Connection): boolean {
+    return size === 0 && !isUpgraded && socket.bytesRead <= readAtRest;
   }
 
   #until(isDone: () => boolean, atMostMs: number): Promise<void> {
