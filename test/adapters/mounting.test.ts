@@ -81,6 +81,19 @@ describe("tidegate/node", () => {
     expect((await ask(url)).status).toBe(429);
   });
 
+  it("tells requests apart that were given one list of raw headers", async () => {
+    const guarded = tidegate({ limit: "2 per minute" })((req, res) => res.end(decisionOf(req)?.reason));
+    const list: string[] = [];
+    const url = await urlOf(
+      createServer((req, res) => {
+        req.rawHeaders = list;
+        guarded(req, res);
+      }),
+    );
+    const statuses = [(await ask(url)).status, (await ask(url)).status, (await ask(url)).status];
+    expect(statuses).toEqual([200, 200, 429]);
+  });
+
   it("lets an upgrade in, and finishes it with its socket", async () => {
     const { gate, outcomes } = watchedGate("1 per minute");
     const server = createServer();

@@ -4,7 +4,7 @@ import type { Gate } from "../gate.js";
 import { mount } from "./mount.js";
 import type { MountOptions } from "./mount-options.js";
 import { NodeSubject, NodeVisit } from "./node-visit.js";
-import { goOn, noted, visitedBy } from "./visit.js";
+import { goOn, noted } from "./visit.js";
 
 /** What Express 4 and 5 and Connect take. */
 export interface Middleware<Request> {
@@ -22,7 +22,7 @@ export function tidegate<Request extends IncomingMessage = IncomingMessage>(
   function tidegateMiddleware(req: Request, res: ServerResponse, next: (error?: unknown) => void): void {
     const { originalUrl = req.url } = req as { originalUrl?: string };
     const visit = new NodeVisit(req, req, res, new ExpressSubject(req, originalUrl));
-    goOn(enter(visitedBy(req), visit), next);
+    goOn(enter(req, visit), next);
   }
 
   return Object.assign(tidegateMiddleware, { gate });
@@ -38,7 +38,7 @@ class ExpressSubject extends NodeSubject {
 
 /** What the gate said of this request. */
 export function decisionOf(req: IncomingMessage): Decision | undefined {
-  return noted(visitedBy(req));
+  return noted(req);
 }
 
 export type { HeaderForm, HeaderForms } from "./headers.js";

@@ -3,7 +3,7 @@ import type { Decision } from "../decision.js";
 import { type RouteOptions, routeMounts } from "./fastify-routes.js";
 import { FastifyVisit } from "./fastify-visit.js";
 import type { MountOptions } from "./mount-options.js";
-import { goOn, noted, visitedBy } from "./visit.js";
+import { goOn, noted } from "./visit.js";
 
 export type FastifyOptions = MountOptions<FastifyRequest> & {
   /** When requests are judged. Default `"onRequest"`, before anything is parsed; later ones know users and bodies. */
@@ -56,7 +56,7 @@ function addHooks(fastify: FastifyInstance, options: FastifyOptions): void {
     // Fastify makes the route's options anew each time they are asked for.
     const mounted = hearsOfAll && !mounts.hasOwn ? mounts.ofPlugin : mounts.mountOf(request.routeOptions);
     if (mounted === undefined) return next();
-    goOn(mounted.enter(visitedBy(request.raw), new FastifyVisit(request, reply)), next);
+    goOn(mounted.enter(request.raw, new FastifyVisit(request, reply)), next);
   });
 }
 
@@ -67,7 +67,7 @@ function hasNoRoutes(fastify: FastifyInstance): boolean {
 
 /** What the gate said of this request. */
 export function decisionOf(request: FastifyRequest): Decision | undefined {
-  return noted(visitedBy(request.raw));
+  return noted(request.raw);
 }
 
 /** Its hooks are for the instance that registers it, not for one of the plugin's own. */

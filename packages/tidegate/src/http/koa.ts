@@ -5,7 +5,7 @@ import { mount } from "./mount.js";
 import type { MountOptions } from "./mount-options.js";
 import { NodeSubject, NodeVisit } from "./node-visit.js";
 import type { Answer } from "./refusal.js";
-import { noted, visitedBy } from "./visit.js";
+import { noted } from "./visit.js";
 
 /** Answers through Koa's context, so that middleware further out sees what is sent. */
 class KoaVisit extends NodeVisit<Context> {
@@ -25,7 +25,7 @@ export function tidegate(options: MountOptions<Context>): Middleware & { readonl
     const visit = new KoaVisit(ctx, ctx.req, ctx.res, new NodeSubject(ctx.req, ctx.originalUrl));
     // Koa has no router of its own, and the usual one does.
     visit.subject.ignoresCase = true;
-    if (await enter(visitedBy(ctx.req), visit)) await next();
+    if (await enter(ctx.req, visit)) await next();
   }
 
   return Object.assign(tidegateMiddleware, { gate });
@@ -33,7 +33,7 @@ export function tidegate(options: MountOptions<Context>): Middleware & { readonl
 
 /** What the gate said of this request. */
 export function decisionOf(ctx: Pick<Context, "req">): Decision | undefined {
-  return noted(visitedBy(ctx.req));
+  return noted(ctx.req);
 }
 
 export type { HeaderForm, HeaderForms } from "./headers.js";

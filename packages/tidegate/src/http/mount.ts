@@ -13,7 +13,7 @@ import { noteVisit, type Visit } from "./visit.js";
 export interface Mount<Request> {
   readonly gate: Gate;
   /** Judges a visit and writes what the client is to know. False: do not go on, it is answered, or nobody is there. */
-  enter(visited: object, visit: Visit<Request>): boolean | Promise<boolean>;
+  enter(request: object, visit: Visit<Request>): boolean | Promise<boolean>;
 }
 
 /** What every adapter does with a request, in one place. */
@@ -34,9 +34,9 @@ export function mount<Request>(
   const misuse = watchMisuse(clientOf, made === "by the app", options.onWarning);
 
   /** No more promises than needed: this is every request's way. */
-  function enter(visited: object, visit: Visit<Request>): boolean | Promise<boolean> {
+  function enter(request: object, visit: Visit<Request>): boolean | Promise<boolean> {
     if (visit.isOver) return false;
-    if (!noteVisit(visited, visit, gate)) {
+    if (!noteVisit(request, visit, gate)) {
       misuse.cameTwice();
       return true;
     }

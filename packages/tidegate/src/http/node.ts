@@ -7,7 +7,7 @@ import { mount } from "./mount.js";
 import type { MountOptions } from "./mount-options.js";
 import { NodeSubject, NodeVisit } from "./node-visit.js";
 import { UpgradeVisit } from "./upgrade-visit.js";
-import { goOn, noted, visitedBy } from "./visit.js";
+import { goOn, noted } from "./visit.js";
 
 export type Handler = (req: IncomingMessage, res: ServerResponse) => unknown;
 export type UpgradeHandler = (req: IncomingMessage, socket: Duplex, head: Buffer) => unknown;
@@ -29,7 +29,7 @@ export function tidegate(options: MountOptions<IncomingMessage>): Guard {
   const { gate, enter } = mount(options);
 
   function judge(req: IncomingMessage, res: ServerResponse): boolean | Promise<boolean> {
-    return enter(visitedBy(req), new NodeVisit(req, req, res, new NodeSubject(req, req.url)));
+    return enter(req, new NodeVisit(req, req, res, new NodeSubject(req, req.url)));
   }
 
   function wrap(handler: Handler): (req: IncomingMessage, res: ServerResponse) => void {
@@ -56,7 +56,7 @@ export function tidegate(options: MountOptions<IncomingMessage>): Guard {
         console.error("Tidegate: an upgrade handler threw.", error);
         socket.destroy();
       };
-      goOn(enter(visitedBy(req), new UpgradeVisit(req, socket)), (error) =>
+      goOn(enter(req, new UpgradeVisit(req, socket)), (error) =>
         error === undefined ? run(() => handler(req, socket, head), fail) : fail(error),
       );
     };
@@ -67,7 +67,7 @@ export function tidegate(options: MountOptions<IncomingMessage>): Guard {
 
 /** What the gate said of this request. */
 export function decisionOf(req: IncomingMessage): Decision | undefined {
-  return noted(visitedBy(req));
+  return noted(req);
 }
 
 function serve(handler: Handler, req: IncomingMessage, res: ServerResponse): void {

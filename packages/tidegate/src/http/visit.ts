@@ -1,4 +1,3 @@
-import type { IncomingMessage } from "node:http";
 import { needsEnd } from "../assemble-gate.js";
 import type { Decision } from "../decision.js";
 import type { Gate } from "../gate.js";
@@ -8,17 +7,23 @@ import type { Answer } from "./refusal.js";
 
 const lastVisit: unique symbol = Symbol("tidegate.visit");
 
-/** Where visits of a request are noted: the request itself, or something that comes with it alone. */
-interface Visited {
+/** What carries the note of a request's last visit. */
+interface Carrier {
   [lastVisit]?: Visit;
 }
 
 /**
- * Of a node:http request it is the list of raw headers. Express changes the prototype of every request; to give such a one
- * a property costs V8 1.5 µs, and every further access to it more.
+ * A request of node:http has it on its list of raw headers. Express changes the prototype of every request; to give such a
+ * one a property costs V8 1.5 µs, and every further access to it more.
  */
-export function visitedBy(req: IncomingMessage): object {
-  return req.rawHeaders ?? req;
+function carrierOf(request: object): Carrier {
+  return (request as { rawHeaders?: Carrier }).rawHeaders ?? request;
+}
+
+/** Whoever makes requests up may give several the same list: a note is of the request it names. */
+function lastOf(request: object): Visit | undefined {
+  const visit = carrierOf(request)[lastVisit];
+  return visit?.noted === request ? visit : undefined;
 }
 
 /** One request at one gate, from its arrival to the end of its answer. Each framework says how its answer is written. */
@@ -30,6 +35,8 @@ export abstract class Visit<Request = unknown> implements LimitHeaderSink {
   /** The peer is the client, whatever proxies say of themselves in headers. */
   isPeerCertain = false;
   gate: Gate | undefined;
+  /** The request it was noted for: what came in, or what the framework wraps around it. */
+  noted: object | undefined;
   decision: Decision | undefined;
   outer: Visit | undefined;
   protected hasEnded = false;
@@ -106,20 +113,21 @@ export function goOn(isLetIn: boolean | Promise<boolean>, next: (error?: Error) 
 }
 
 /** Notes the visit; false when this request was at this gate before. */
-export function noteVisit(visited: object, visit: Visit, gate: Gate): boolean {
-  const outer = (visited as Visited)[lastVisit];
+export function noteVisit(request: object, visit: Visit, gate: Gate): boolean {
+  const outer = lastOf(request);
   for (let each = outer; each !== undefined; each = each.outer) {
     if (each.gate === gate) return false;
   }
   visit.gate = gate;
+  visit.noted = request;
   visit.outer = outer;
-  (visited as Visited)[lastVisit] = visit;
+  carrierOf(request)[lastVisit] = visit;
   return true;
 }
 
 /** What the gate said of this request; of several gates the last. Undefined when none has spoken. */
-export function noted(visited: object): Decision | undefined {
-  let visit = (visited as Visited)[lastVisit];
+export function noted(request: object): Decision | undefined {
+  let visit = lastOf(request);
   while (visit !== undefined && visit.decision === undefined) visit = visit.outer;
   return visit?.decision;
 }
