@@ -62,6 +62,16 @@ describe("tidegate/fastify", () => {
     ]);
   });
 
+  it("hears of options another plugin gives a route", async () => {
+    app = fastify();
+    await app.register(tidegate, { limit: "1 per minute" });
+    app.addHook("onRoute", (route) => {
+      if (route.url === "/health") route.config = { ...route.config, tidegate: false };
+    });
+    app.get("/health", async () => "x");
+    expect([await statusOf("/health"), await statusOf("/health")]).toEqual([200, 200]);
+  });
+
   it("judges a route by its own limit, in the plugin's store, HEAD and GET together", async () => {
     app = fastify();
     app.register(tidegate, { limit: "100 per minute", store: memoryStore(), status: 503 });

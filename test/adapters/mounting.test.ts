@@ -4,7 +4,7 @@ import { connect as connectHttp2, constants, createServer as createHttp2Server }
 import { type AddressInfo, connect, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import express from "express";
-import { createGate, type Gate, type Warning } from "tidegate";
+import { concurrency, createGate, type Gate, type Warning } from "tidegate";
 import { tidegate as expressGate } from "tidegate/express";
 import { tidegate as fetchGate } from "tidegate/fetch";
 import { decisionOf, tidegate } from "tidegate/node";
@@ -81,17 +81,52 @@ describe("tidegate/node", () => {
     expect((await ask(url)).status).toBe(429);
   });
 
-  it("tells requests apart that were given one list of raw headers", async () => {
-    const guarded = tidegate({ limit: "2 per minute" })((req, res) => res.end(decisionOf(req)?.reason));
-    const list: string[] = [];
-    const url = await urlOf(
-      createServer((req, res) => {
-        req.rawHeaders = list;
-        guarded(req, res);
+  it("knows a request again that somebody has wrapped, and counts it once", async () => {
+    const onWarning = vi.fn<(warning: Warning) => void>();
+    const guard = tidegate({ limit: "2 per minute", onWarning });
+    const inner = guard((req, res) => res.end(decisionOf(req)?.reason));
+    const url = await urlOf(createServer(guard((req, res) => inner(Object.create(req), res))));
+    const { body, headers } = await ask(url);
+    expect([body, headers.ratelimit]).toEqual(["within-limits", expect.stringContaining(";r=1;")]);
+    expect(onWarning.mock.calls.map(([{ code }]) => code)).toEqual(["TG_MOUNTED_TWICE"]);
+  });
+
+  it("leaves a request alone whose client left while it was made known, and gives its lease back", async () => {
+    let handled = 0;
+    let known = () => {};
+    const arrived = new Promise<void>((resolve) => {
+      known = resolve;
+    });
+    let goOn = () => {};
+    const identified = new Promise<object>((resolve) => {
+      goOn = () => resolve({});
+    });
+    const gate = createGate({
+      rules: [{ name: "one", by: "ip", limits: [concurrency({ limit: 1, leaseFor: "1m" })] }],
+    });
+    const guard = tidegate({
+      gate,
+      identify: () => {
+        known();
+        return identified;
+      },
+    });
+    const server = createServer(
+      guard((_, res) => {
+        handled++;
+        res.end("ok");
       }),
     );
-    const statuses = [(await ask(url)).status, (await ask(url)).status, (await ask(url)).status];
-    expect(statuses).toEqual([200, 200, 429]);
+    const url = await urlOf(server);
+    const left = request(url).on("error", () => {});
+    const gone = once(server, "connection").then(([socket]) => once(socket, "close"));
+    left.end();
+    await arrived;
+    left.destroy();
+    await gone;
+    goOn();
+    await vi.waitFor(() => expect(gate.metrics().decisions).toBe(1));
+    expect([handled, (await ask(url)).status, handled]).toEqual([0, 200, 1]);
   });
 
   it("lets an upgrade in, and finishes it with its socket", async () => {

@@ -1,8 +1,18 @@
 import { createServer } from "node:http";
-import { createServer as createTcpServer, type Server, type Socket } from "node:net";
+import { connect, createServer as createTcpServer, type Server, type Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
-import { closeAll, deadPort, echo, eventually, listening, openRig, openUpstream, raw } from "./proxy-rig.js";
+import {
+  closeAll,
+  deadPort,
+  echo,
+  eventually,
+  heard,
+  listening,
+  openRig,
+  openUpstream,
+  raw,
+} from "./proxy-rig.js";
 
 const bare: Server[] = [];
 const sockets = new Set<Socket>();
@@ -136,6 +146,47 @@ describe("an upstream that", () => {
     });
     const response = await fetch(url, { method: "POST", body, duplex: "half" } as RequestInit);
     expect([response.status, await response.text()]).toEqual([200, "part".repeat(8)]);
+  });
+
+  it("falls silent in its body is cut off also while the client is still sending", async () => {
+    const url = await bareUpstream((socket) =>
+      socket.once("data", () => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello")),
+    );
+    const { port } = await openRig({ upstreams: [{ urls: [url] }], proxy: { idleTimeoutMs: 500 } });
+    const socket = connect(port, "127.0.0.1").on("error", () => {});
+    sockets.add(socket);
+    socket.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n");
+    const trickle = setInterval(() => socket.write("x"), 50);
+    expect(await heard(socket, undefined)).toMatch(/hello$/);
+    clearInterval(trickle);
+  });
+
+  it("takes nothing of a body is 504, however much of it is left when the client has sent all", async () => {
+    const url = await bareUpstream((socket) => void socket.pause());
+    const times = { responseTimeoutMs: 300, idleTimeoutMs: 300 };
+    const rig = await openRig({ upstreams: [{ urls: [url] }], proxy: times });
+    for (const size of [100_000, 3_900_000, 3_940_000, 3_980_000, 4_020_000, 4_060_000]) {
+      const { status } = await fetch(rig.url, { method: "POST", body: Buffer.alloc(size) });
+      expect([size, status]).toEqual([size, 504]);
+    }
+  });
+
+  it("has its connections taken by upgrades makes others wait no longer than for an answer", async () => {
+    const url = await bareUpstream((socket) => {
+      socket.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+      const trickle = setInterval(() => socket.write("1\r\nx\r\n"), 50);
+      socket.on("close", () => clearInterval(trickle)).resume();
+    });
+    const proxy = { connections: 1, responseTimeoutMs: 500 };
+    const { port } = await openRig({ upstreams: [{ urls: [url] }], proxy });
+    const declined = connect(port, "127.0.0.1").on("error", () => {});
+    sockets.add(declined);
+    declined.write(
+      "GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+    );
+    await heard(declined, /x/);
+    declined.resume();
+    expect(await raw(port, ask)).toMatch(/^HTTP\/1\.1 504 /);
   });
 
   it("answers before it has read the body is heard", async () => {

@@ -114,9 +114,9 @@ export class Exchange implements Errand {
   }
 
   onTurn(turnMs: number): void {
-    const { body } = this.sending;
-    const isOriginsTurn = this.#isConnected && !this.#isPaused;
-    if (!isOriginsTurn || (body instanceof RequestBody && !body.readableEnded)) return;
+    // A body that is still to come is watched as it comes.
+    const isComing = this.#status === 0 && this.sending.body instanceof RequestBody && !this.#req.complete;
+    if (!this.#isConnected || this.#isPaused || isComing) return;
     // The first turn may have been a short one.
     const quietMs = this.#quietTurns++ * turnMs;
     const { responseTimeoutMs, idleTimeoutMs } = this.#passage;
@@ -130,6 +130,11 @@ export class Exchange implements Errand {
     this.#abort = abort;
     if (this.#isGone) abort();
     else if (this.#res.isContinueAsked && this.sending.body !== null) this.#res.sendContinue();
+  }
+
+  /** While its answer has not begun, taking the body is all an origin can do. */
+  onBodySent(): void {
+    if (this.#status === 0) this.#quietTurns = 0;
   }
 
   onResponseStarted(): void {

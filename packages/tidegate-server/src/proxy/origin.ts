@@ -60,7 +60,7 @@ export class Origin {
   #used = 0;
   #restsUntil = 0;
   readonly #turnMs: number;
-  #watch: NodeJS.Timeout | undefined;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(url: string, settings: ProxySettings) {
     this.url = new URL(url);
@@ -145,7 +145,7 @@ export class Origin {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#watch);
+    this.#unwatch();
     for (const errand of [...this.#behind.keys(), ...this.#line.keys()]) this.#turnAway(errand);
     await Promise.all(this.#connections.map(({ client }) => client.destroy()));
   }
@@ -187,6 +187,7 @@ export class Origin {
 
   #wait(where: Map<Errand, number>, errand: Errand): void {
     where.set(errand, Date.now() + this.#settings.responseTimeoutMs);
+    this.#watch();
   }
 
   #freed(): void {
@@ -204,7 +205,7 @@ export class Origin {
     const connection = this.#idle.pop() ?? this.#open();
     connection.errand = errand;
     errand.connection = connection;
-    this.#watch ??= setInterval(() => this.#turn(), this.#turnMs).unref();
+    this.#watch();
     // For undici a connection belongs to the name it takes from Host, and a new name needs a new connection.
     const { sending } = errand;
     connection.client.dispatch(this.#isTls ? named(sending, this.url.hostname) : sending, errand);
@@ -231,9 +232,16 @@ export class Origin {
     for (const line of [this.#behind, this.#line])
       for (const [errand, until] of line) if (until <= now) this.#turnAway(errand);
     for (const { errand } of this.#connections) errand?.onTurn(this.#turnMs);
-    if (this.#used + this.#line.size + this.#behind.size > 0) return;
-    clearInterval(this.#watch);
-    this.#watch = undefined;
+    if (this.#used + this.#line.size + this.#behind.size === 0) this.#unwatch();
+  }
+
+  #watch(): void {
+    this.#timer ??= setInterval(() => this.#turn(), this.#turnMs).unref();
+  }
+
+  #unwatch(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
   }
 
   #turnAway(errand: Errand): void {

@@ -21,19 +21,17 @@ export function tidegate<Request extends IncomingMessage = IncomingMessage>(
 
   function tidegateMiddleware(req: Request, res: ServerResponse, next: (error?: unknown) => void): void {
     const { originalUrl = req.url } = req as { originalUrl?: string };
-    const visit = new NodeVisit(req, req, res, new ExpressSubject(req, originalUrl));
+    const visit = new NodeVisit(req, req, res, new NodeSubject(req, originalUrl));
+    visit.subject.ignoresCase = ignoresCase(req);
     goOn(enter(req, visit), next);
   }
 
   return Object.assign(tidegateMiddleware, { gate });
 }
 
-class ExpressSubject extends NodeSubject {
-  /** Connect's and Express's routers do, unless Express is told otherwise. */
-  protected override routerIgnoresCase(): boolean {
-    const { app } = this.req as { app?: { enabled?(setting: string): boolean } };
-    return app?.enabled?.("case sensitive routing") !== true;
-  }
+/** Connect's and Express's routers do, unless Express is told otherwise. */
+function ignoresCase(req: IncomingMessage & { app?: { enabled?(setting: string): boolean } }): boolean {
+  return req.app?.enabled?.("case sensitive routing") !== true;
 }
 
 /** What the gate said of this request. */

@@ -17,11 +17,12 @@ interface Route {
 }
 
 export interface RouteMounts {
-  readonly ofPlugin: Mount<FastifyRequest>;
-  /** Some route that was declared has options of its own. */
-  readonly hasOwn: boolean;
+  /** The plugin's, once it is known that no route has options of its own. */
+  readonly only: Mount<FastifyRequest> | undefined;
   /** Makes the route's mount. Throws when its options are faulty. */
   declare(route: Route): void;
+  /** All routes are declared, and other plugins have had their say in them. `areAll`: none was declared unheard. */
+  settle(areAll: boolean): void;
   /** Which mount is for a route. Those with faulty options that were declared unheard get the plugin's. */
   mountOf(route: Route): Mount<FastifyRequest> | undefined;
 }
@@ -58,18 +59,21 @@ export function routeMounts(options: Options): RouteMounts {
     }
   }
 
-  let hasOwn = false;
+  const declared: Route[] = [];
+  let only: Mount<FastifyRequest> | undefined;
 
   return {
-    ofPlugin,
-    get hasOwn() {
-      return hasOwn;
+    get only() {
+      return only;
     },
     declare(route) {
+      declared.push(route);
       const own = route.config?.tidegate;
-      if (own === undefined) return;
-      hasOwn = true;
-      if (own !== false && !ofRoutes.has(own)) make(route, own);
+      if (own !== undefined && own !== false && !ofRoutes.has(own)) make(route, own);
+    },
+    settle(areAll) {
+      const areUsual = declared.splice(0).every(({ config }) => config?.tidegate === undefined);
+      if (areAll && areUsual) only = ofPlugin;
     },
     mountOf(route) {
       const own = route.config?.tidegate;

@@ -52,9 +52,10 @@ function addHooks(fastify: FastifyInstance, options: FastifyOptions): void {
   const mounts = routeMounts(options);
   const hearsOfAll = hasNoRoutes(fastify);
   fastify.addHook("onRoute", (route) => mounts.declare(route));
+  fastify.addHook("onReady", async () => mounts.settle(hearsOfAll));
   fastify.addHook(hook as "onRequest", function tidegateHook(request, reply, next) {
     // Fastify makes the route's options anew each time they are asked for.
-    const mounted = hearsOfAll && !mounts.hasOwn ? mounts.ofPlugin : mounts.mountOf(request.routeOptions);
+    const mounted = mounts.only ?? mounts.mountOf(request.routeOptions);
     if (mounted === undefined) return next();
     goOn(mounted.enter(request.raw, new FastifyVisit(request, reply)), next);
   });

@@ -66,7 +66,8 @@ export function mount<Request>(
   function judge(visit: Visit<Request>): boolean | Promise<boolean> {
     try {
       const decision = decide(visit.subject, visit);
-      if (!isPromise(decision)) return conclude(visit, decision);
+      if (!isPromise(decision))
+        return identify === undefined ? conclude(visit, decision) : concludeLater(visit, decision);
       return decision.then(
         (made) => concludeLater(visit, made),
         (error) => goOnWithout(visit, error),
@@ -83,7 +84,7 @@ export function mount<Request>(
     return decision.allowed || refuseIt(visit, decision);
   }
 
-  /** Whoever asked may have left meanwhile. */
+  /** Whoever asked may have left while something was awaited. */
   function concludeLater(visit: Visit<Request>, decision: Decision): boolean | Promise<boolean> {
     if (!visit.isOver) return conclude(visit, decision);
     visit.decided(decision);

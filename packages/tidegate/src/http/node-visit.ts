@@ -10,20 +10,20 @@ import { Visit } from "./visit.js";
  * first asked for, which costs more than a decision: rules that need none leave them alone.
  */
 export class NodeSubject extends HttpSubject {
-  protected readonly req: IncomingMessage;
+  readonly #req: IncomingMessage;
 
   /** `target` is the whole path, also below a mount point. */
   constructor(req: IncomingMessage, target: string | undefined) {
     super(req.method ?? "GET", pathOf(target ?? "/"));
-    this.req = req;
+    this.#req = req;
   }
 
   get host(): string {
-    return authorityOf(this.req.url) ?? this.header("host") ?? this.header(":authority") ?? "";
+    return authorityOf(this.#req.url) ?? this.header("host") ?? this.header(":authority") ?? "";
   }
 
   header(name: string): string | undefined {
-    return textOf(this.req.headers[name.toLowerCase()]);
+    return textOf(this.#req.headers[name.toLowerCase()]);
   }
 }
 
