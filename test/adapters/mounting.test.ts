@@ -91,6 +91,19 @@ describe("tidegate/node", () => {
     expect(onWarning.mock.calls.map(([{ code }]) => code)).toEqual(["TG_MOUNTED_TWICE"]);
   });
 
+  it("tells listeners a request's facts, and not the request: they may be logged", async () => {
+    const guard = tidegate({ limit: "2 per minute" });
+    const told: string[] = [];
+    guard.gate.on("decision", ({ subject }) => told.push(JSON.stringify(subject)));
+    await ask(await urlOf(createServer(guard((_, res) => res.end()))), { headers: { cookie: "secret=1" } });
+    expect(JSON.parse(told.join())).toEqual({
+      ip: "127.0.0.1",
+      ignoresCase: false,
+      method: "GET",
+      path: "/",
+    });
+  });
+
   it("leaves a request alone whose client left while it was made known, and gives its lease back", async () => {
     let handled = 0;
     let known = () => {};
