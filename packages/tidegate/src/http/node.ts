@@ -34,13 +34,8 @@ export function tidegate(options: MountOptions<IncomingMessage>): Guard {
 
   function wrap(handler: Handler): (req: IncomingMessage, res: ServerResponse) => void {
     return function guarded(req, res) {
-      const isLetIn = judge(req, res);
-      if (typeof isLetIn !== "boolean") {
-        isLetIn.then(
-          (isIn) => isIn && serve(handler, req, res),
-          (error) => answerFailure(res, error),
-        );
-      } else if (isLetIn) serve(handler, req, res);
+      const fail = (error: unknown): void => answerFailure(res, error);
+      goOn(judge(req, res), (error) => (error === undefined ? run(handler, fail, req, res) : fail(error)));
     };
   }
 
@@ -57,7 +52,7 @@ export function tidegate(options: MountOptions<IncomingMessage>): Guard {
         socket.destroy();
       };
       goOn(enter(req, new UpgradeVisit(req, socket)), (error) =>
-        error === undefined ? run(() => handler(req, socket, head), fail) : fail(error),
+        error === undefined ? run(handler, fail, req, socket, head) : fail(error),
       );
     };
   }
@@ -70,19 +65,14 @@ export function decisionOf(req: IncomingMessage): Decision | undefined {
   return noted(req);
 }
 
-function serve(handler: Handler, req: IncomingMessage, res: ServerResponse): void {
-  try {
-    const done = handler(req, res);
-    if (isPromise(done)) done.catch((error) => answerFailure(res, error));
-  } catch (error) {
-    answerFailure(res, error);
-  }
-}
-
 /** Whether a handler throws now or later. */
-function run(handler: () => unknown, fail: (error: unknown) => void): void {
+function run<Given extends unknown[]>(
+  handler: (...given: Given) => unknown,
+  fail: (error: unknown) => void,
+  ...given: Given
+): void {
   try {
-    const done = handler();
+    const done = handler(...given);
     if (isPromise(done)) done.catch(fail);
   } catch (error) {
     fail(error);
