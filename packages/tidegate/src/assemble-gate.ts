@@ -1,4 +1,5 @@
 import { type Charge, type Check, mostChecks } from "./check.js";
+import { systemClock } from "./clock.js";
 import type { Decision, Verdict } from "./decision.js";
 import type { CustomerRecord } from "./directory.js";
 import type { FailureOptions } from "./failure-options.js";
@@ -63,6 +64,7 @@ export function assembleGate(options: GateOptions, defaults: GateDefaults): Gate
   const counts = parseStore(options.store, "createGate.store") ?? (ownStore as Store);
   const settings = parseSettings(options, counts);
   const { clock } = settings;
+  const isStoresTime = clock === (counts.clock ?? systemClock);
   const events = new Events();
   const warn = warner(events, settings.onWarning);
   let isDegraded = false;
@@ -146,7 +148,7 @@ export function assembleGate(options: GateOptions, defaults: GateDefaults): Gate
       const decision = plainDecision(id, true, questions.isOff ? "off" : "no-rule");
       return goOn({ decision, questions, answers: [] }, request);
     }
-    const answer = store.decide(questions.checks);
+    const answer = store.decide(questions.checks, isStoresTime ? { at: request.at } : undefined);
     return isPromise(answer)
       ? answer.then((answers) => conclude(request, questions, answers, id, goOn))
       : conclude(request, questions, answer, id, goOn);
@@ -237,9 +239,10 @@ export function assembleGate(options: GateOptions, defaults: GateDefaults): Gate
         decision.delayedMs = waitedMs;
         return decision;
       }
-      const early = beforeRules(request, decision.id);
+      const later = request.lookedAtAgain(clock());
+      const early = beforeRules(later, decision.id);
       if (early !== undefined) return early;
-      judged = await judge(request, await recordOf(request), decision.id, (again) => again);
+      judged = await judge(later, await recordOf(later), decision.id, (again) => again);
     }
   }
 
@@ -267,7 +270,7 @@ export function assembleGate(options: GateOptions, defaults: GateDefaults): Gate
     if (early !== undefined) return announce(request, early);
     const record = recordOf(request);
     return isPromise(record)
-      ? record.then((known) => decideAs(request, known, id))
+      ? record.then((known) => decideAs(request.lookedAtAgain(clock()), known, id))
       : decideAs(request, record, id);
   }
 

@@ -1,5 +1,6 @@
 import type { Source, Verdict } from "./decision.js";
 import { ConfigError, shown } from "./errors.js";
+import type { HashedKey } from "./key-hash.js";
 import type { Limit, Reading, Ruling } from "./limit.js";
 
 /** One thing to be judged: may this key, under this rule, spend this cost against this limit? */
@@ -16,6 +17,8 @@ export interface Check {
   /** What the verdict is called; default rule and window in seconds. */
   readonly name?: string;
   readonly tier?: string | undefined;
+  /** The key's hash, where whoever asks has it at hand. */
+  readonly hashed?: HashedKey | undefined;
 }
 
 /** A charge to be given back. Without `at` it is taken as made just now. */
@@ -49,30 +52,34 @@ export function validateChecks(checks: readonly Check[]): void {
     validateKey(check.key);
     validateCost(costOf(check));
     check.limit.ledger?.validate?.(costOf(check), check.id);
-    for (let j = 0; j < i; j++) {
-      const other = checks[j] as Check;
-      if (other.rule !== check.rule || other.key !== check.key) continue;
-      if (
-        costOf(other) !== costOf(check) ||
-        other.id !== check.id ||
-        (other.shadow === true) !== (check.shadow === true)
-      ) {
-        throw new ConfigError(
-          "TG_CHECKS_DIFFER",
-          `checks[${i}]`,
-          `rule ${shown(check.rule)} asks about one key with different costs, ids or shadow.`,
-          "Checks of one rule and one key must agree in these.",
-        );
-      }
-      if (other.limit.id === check.limit.id) {
-        throw new ConfigError(
-          "TG_CHECK_TWICE",
-          `checks[${i}]`,
-          `rule ${shown(check.rule)} judges one key twice by ${shown(check.limit.id)}.`,
-          "Give each limit of a rule its own window, or the rules different names.",
-        );
-      }
-    }
+    for (let j = 0; j < i; j++) validatePair(checks, j, i);
+  }
+}
+
+/** What two checks of one rule and key have to agree in, and in what they have to differ. */
+function validatePair(checks: readonly Check[], j: number, i: number): void {
+  const other = checks[j] as Check;
+  const check = checks[i] as Check;
+  if (other.rule !== check.rule || other.key !== check.key) return;
+  if (
+    costOf(other) !== costOf(check) ||
+    other.id !== check.id ||
+    (other.shadow === true) !== (check.shadow === true)
+  ) {
+    throw new ConfigError(
+      "TG_CHECKS_DIFFER",
+      `checks[${i}]`,
+      `rule ${shown(check.rule)} asks about one key with different costs, ids or shadow.`,
+      "Checks of one rule and one key must agree in these.",
+    );
+  }
+  if (other.limit.id === check.limit.id) {
+    throw new ConfigError(
+      "TG_CHECK_TWICE",
+      `checks[${i}]`,
+      `rule ${shown(check.rule)} judges one key twice by ${shown(check.limit.id)}.`,
+      "Give each limit of a rule its own window, or the rules different names.",
+    );
   }
 }
 
@@ -114,28 +121,48 @@ export function verdictOf(
   heldUntil: number,
   name: string = check.name === undefined ? levelName(check.rule, check.limit) : check.name,
 ): Verdict {
-  const limit = check.limit;
-  const verdict: Verdict = {
-    rule: check.rule,
-    name,
-    key: check.key,
-    allowed,
-    shadow: check.shadow === true,
-    cost: check.cost === undefined ? 1 : check.cost,
-    limit: limit.limit,
-    windowMs: limit.windowMs,
-    remaining: reading.remaining,
-    resetAfterMs: reading.resetAfterMs,
-    retryAfterMs: allowed ? 0 : Math.max(1, reading.retryAfterMs),
-    at: now,
-    source: "store",
-  };
+  const { tier } = check;
+  const { limit, windowMs } = check.limit;
+  const retryAfterMs = allowed ? 0 : Math.max(1, reading.retryAfterMs);
+  // Written out in both forms: what is added to an object later lies apart from it, in memory of its own.
+  const verdict: Verdict =
+    tier === undefined
+      ? {
+          rule: check.rule,
+          name,
+          key: check.key,
+          allowed,
+          shadow: check.shadow === true,
+          cost: check.cost === undefined ? 1 : check.cost,
+          limit,
+          windowMs,
+          remaining: reading.remaining,
+          resetAfterMs: reading.resetAfterMs,
+          retryAfterMs,
+          at: now,
+          source: "store",
+        }
+      : {
+          rule: check.rule,
+          name,
+          key: check.key,
+          tier,
+          allowed,
+          shadow: check.shadow === true,
+          cost: check.cost === undefined ? 1 : check.cost,
+          limit,
+          windowMs,
+          remaining: reading.remaining,
+          resetAfterMs: reading.resetAfterMs,
+          retryAfterMs,
+          at: now,
+          source: "store",
+        };
   // biome-ignore lint/suspicious/noSelfCompare: NaN is the one number that is not itself, and this is the hot path
   if (ruling.delayMs === ruling.delayMs) verdict.delayMs = ruling.delayMs;
   // biome-ignore lint/suspicious/noSelfCompare: as above
   if (ruling.estimate === ruling.estimate) verdict.estimate = ruling.estimate;
   if (check.id !== undefined) verdict.id = check.id;
-  if (check.tier !== undefined) verdict.tier = check.tier;
   if (heldUntil > now) {
     verdict.heldUntil = heldUntil;
     verdict.retryAfterMs = Math.max(verdict.retryAfterMs, Math.ceil(heldUntil - now));

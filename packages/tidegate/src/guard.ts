@@ -5,7 +5,7 @@ import { Deadlines } from "./deadlines.js";
 import type { Verdict } from "./decision.js";
 import { ConfigError, StoreError, shown } from "./errors.js";
 import { type FailureOptions, type OnStoreFailure, parseFailureOptions } from "./failure-options.js";
-import type { Answer, Store } from "./store.js";
+import { type Answer, type Store, sureWay } from "./store.js";
 
 export interface GuardedStore extends Omit<Store, "decideOne"> {
   /** Present when the store has it. What answers instead of the store may take its time. */
@@ -169,8 +169,11 @@ export function guardStore(
   }
 
   const { decideOne } = store;
+  const sure = sureWay(store);
   return {
-    decide: (checks) => askVerdicts("decide", checks),
+    // What was put in the place of its method, by a test or a wrapper, is looked after.
+    decide: (checks, own) =>
+      store.decide === sure ? store.decide(checks, own) : askVerdicts("decide", checks),
     ...(decideOne && { decideOne: (check: Check) => askVerdict(decideOne, check) }),
     peek(checks) {
       demand("peek");

@@ -1,6 +1,6 @@
 /**
  * A seeded 64-bit hash of strings (HalfSipHash-1-3), as two 32-bit halves. The seed is secret and new in every
- * store, so nobody can choose keys that collide.
+ * one, so nobody can choose keys that collide.
  *
  * The round is written out wherever it is used: its four words must stay in registers.
  */
@@ -110,5 +110,20 @@ export class KeyHash {
     }
     this.low = v1 ^ v3;
     this.high = v0 ^ v2;
+  }
+}
+
+/** The one by which gates and memory stores of this process know keys: what one has hashed the other need not. */
+export const commonHash: KeyHash = new KeyHash();
+
+/** A key's hash by `commonHash`. A class, so that those of another copy of this library, with a seed of its own, are told apart. */
+export class HashedKey {
+  readonly low: number;
+  readonly high: number;
+
+  constructor(key: string) {
+    commonHash.of(key);
+    this.low = commonHash.low;
+    this.high = commonHash.high;
   }
 }

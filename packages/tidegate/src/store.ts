@@ -42,7 +42,22 @@ export interface Store {
   close?(): Answer<void>;
 }
 
+/** How stores decide that answer at once, never fail and never lie: their word needs no second look. */
+const sureWays = new WeakMap<Store, Store["decide"]>();
+
+/** Says of a store that it is such a one, for as long as its `decide` is the one it has now. */
+export function declareSure(store: Store): void {
+  sureWays.set(store, store.decide);
+}
+
+/** Undefined for a store that is to be looked after, and for whatever stands in front of one. */
+export function sureWay(store: Store): Store["decide"] | undefined {
+  return sureWays.get(store);
+}
+
 export interface Terms {
   /** The caller has its answer elsewhere after this many milliseconds: from then on the call must have no effect. */
   readonly deadlineMs?: number;
+  /** The time by the store's own clock, where the caller has just read it. Heeded by stores of the same process. */
+  readonly at?: number;
 }

@@ -31,14 +31,14 @@ export function plainDecision(id: string, allowed: boolean, reason: Reason, list
 export function decisionFrom(id: string, questions: Questions, answers: readonly Verdict[]): Draft {
   const verdicts = ownVerdicts(questions, answers);
   const exposed = exposedOf(questions, verdicts);
-  const source = sourceOf(verdicts);
   const verdict = spokesman(verdicts);
+  const source = sourceOf(verdicts);
   if (verdict === undefined) {
     const reason = verdicts.length === 0 ? "no-rule" : "within-limits";
     return { ...plainDecision(id, true, reason), verdicts, source, exposed };
   }
   const { allowed } = verdict;
-  const reason = reasonOf(verdicts, allowed);
+  const reason = allowed && source === "store" ? "within-limits" : reasonOf(verdicts, allowed);
   return { id, allowed, reason, verdict, verdicts, source, delayedMs: 0, exposed, finish: nothingToFinish };
 }
 

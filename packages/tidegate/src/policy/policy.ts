@@ -4,6 +4,7 @@ import type { Policy, Warning } from "../gate.js";
 import { type Limit, rejectUnknownOptions } from "../limit.js";
 import { isLeaseLimit } from "../limiter.js";
 import { advice } from "./advice.js";
+import { Candidates } from "./candidates.js";
 import { blockText, parseBlock } from "./identity/address.js";
 import { type AddressSet, addressSet } from "./lists/address-set.js";
 import { compileRules, isPlain, type Rule, type RuleTerms } from "./rules.js";
@@ -15,6 +16,7 @@ export interface CompiledPolicy {
   readonly isOff: boolean;
   readonly isShadow: boolean;
   readonly rules: readonly Rule[];
+  readonly candidates: Candidates;
   readonly tiers: Tiers;
   readonly usesTiers: boolean;
   /** Some rule keeps requests waiting. */
@@ -78,6 +80,7 @@ export function compilePolicy(policy: Policy, terms: PolicyTerms): CompiledPolic
     isOff: mode === "off",
     isShadow: mode === "shadow",
     rules,
+    candidates: new Candidates(rules),
     tiers,
     usesTiers,
     delays: rules.some(({ maxDelayMs }) => maxDelayMs > 0),

@@ -3,6 +3,7 @@ import type { CustomerRecord } from "../directory.js";
 import { shown, TidegateError } from "../errors.js";
 import type { DecideOptions } from "../gate.js";
 import type { Subject } from "../subject.js";
+import type { Candidate } from "./candidates.js";
 import type { NewcomerCap } from "./newcomers.js";
 import type { CompiledPolicy } from "./policy.js";
 import type { ReceivedRequest } from "./request.js";
@@ -41,6 +42,8 @@ export class Questions {
   /** Some rule has something left to do when the request ends. */
   needsOutcome = false;
   readonly #isNoted: boolean;
+  /** Only the checks matter, and each weighs what its rule says. */
+  readonly #isBrief: boolean;
   readonly #policy: CompiledPolicy;
   readonly #request: ReceivedRequest;
   readonly #record: CustomerRecord | undefined;
@@ -55,6 +58,7 @@ export class Questions {
     isExplained = false,
   ) {
     this.#isNoted = isExplained || !policy.isPlain;
+    this.#isBrief = !this.#isNoted && request.asked === undefined;
     this.#policy = policy;
     this.#request = request;
     this.#record = record;
@@ -63,12 +67,13 @@ export class Questions {
 
   /** Asks every rule. `newcomers` says which keys are counted on their own. */
   askAll(newcomers: NewcomerCap | undefined): this {
-    const { rules } = this.#policy;
+    const candidates = this.#policy.candidates.of(this.#request.subject);
     const only = this.#request.asked?.rule;
-    for (let i = 0; i < rules.length; i++) {
-      const rule = rules[i] as Rule;
+    for (let i = 0; i < candidates.length; i++) {
+      const candidate = candidates[i] as Candidate;
+      const { rule } = candidate;
       if (only !== undefined && rule.name !== only) continue;
-      const applies = this.applies(rule);
+      const applies = candidate.applies ?? this.applies(rule);
       if (!applies && rule.ladder?.isEverywhere !== true) continue;
       if (rule.isOff) {
         this.isOff ||= applies;
@@ -78,6 +83,7 @@ export class Questions {
       if (key === undefined) continue;
       if (newcomers !== undefined && applies && !this.isAdmitted(newcomers, rule, key))
         this.askCrowd(rule, key);
+      else if (this.#isBrief && rule.cost === 1) this.askBriefly(rule, key);
       else this.ask(rule, key, applies);
     }
     return this;
@@ -92,6 +98,26 @@ export class Questions {
 
   private applies({ matches }: Rule): boolean {
     return matches === undefined || matches(this.#request.subject, this.#request.readings);
+  }
+
+  /** What `ask` comes to where a rule counts 1 and refuses, and nobody will ask more of it: most rules of most requests. */
+  private askBriefly(rule: Rule, key: string): void {
+    const levels = this.levelsOf(rule);
+    const hashed = rule.isByIp ? this.#request.client : undefined;
+    for (let i = 0; i < levels.length; i++) {
+      const { limit, name, tier } = levels[i] as Level;
+      this.checks.push({
+        rule: rule.name,
+        key,
+        limit,
+        cost: 1,
+        shadow: false,
+        name,
+        tier,
+        id: undefined,
+        hashed,
+      });
+    }
   }
 
   private ask(rule: Rule, key: string, applies: boolean): void {
@@ -174,7 +200,7 @@ export class Questions {
   /** Answers where it stands. */
   private check({ as, key, cost, shadow, id }: Counting, level: Level): number {
     const { limit, name, tier } = level;
-    return this.checks.push({ rule: as, key, limit, cost, shadow, name, tier, id }) - 1;
+    return this.checks.push({ rule: as, key, limit, cost, shadow, name, tier, id, hashed: undefined }) - 1;
   }
 }
 

@@ -29,6 +29,11 @@ export class ReceivedRequest implements Request {
     this.asked = asked;
   }
 
+  /** Some time later. */
+  lookedAtAgain(at: number): ReceivedRequest {
+    return new ReceivedRequest(this.subject, this.client, at, this.asked);
+  }
+
   get readings(): readonly string[] {
     this.#readings ??= pathReadings(this.subject.path);
     return this.#readings;

@@ -18,6 +18,8 @@ export interface Rule {
   readonly options: RuleOptions;
   readonly matches: RequestMatch | undefined;
   readonly keyOf: KeyMaker;
+  /** Counts by `ip` alone. */
+  readonly isByIp: boolean;
   /** Whether a client can make up as many keys as it likes. */
   readonly isForgeable: boolean;
   /** Undefined: those of the customer's tier. */
@@ -104,6 +106,7 @@ function compileRule(options: RuleOptions, path: string, terms: RuleTerms): Rule
     matches:
       options.only === undefined && options.except === undefined ? undefined : compileMatch(options, where),
     keyOf: compileKey(options.by, terms.keyForm, `${where}.by`),
+    isByIp: options.by === "ip",
     isForgeable: isForgeable(options.by),
     levels,
     cost: parseCost(options.cost, `${where}.cost`),

@@ -20,6 +20,8 @@ export class Tally {
     degraded: 0,
   };
   readonly #byRule = new Map<string, Counts>();
+  /** The rule that judged first, second and so on when last counted. */
+  readonly #lately: { readonly rule: string; readonly counts: Counts }[] = [];
 
   count({ allowed, reason, verdicts, source, delayedMs }: Decision): void {
     if (allowed) this.#allowed++;
@@ -28,7 +30,7 @@ export class Tally {
     if (source !== "store") this.#withoutStore++;
     this.#byReason[reason]++;
     // A rule's verdicts stand together: it judged once and refused once, however many limits it has.
-    for (let i = 0; i < verdicts.length; ) {
+    for (let i = 0, nth = 0; i < verdicts.length; nth++) {
       const { rule } = verdicts[i] as Verdict;
       let refuses = false;
       let refusesInShadow = false;
@@ -37,7 +39,7 @@ export class Tally {
         if (!allowed && shadow) refusesInShadow = true;
         else if (!allowed) refuses = true;
       }
-      const counts = this.#ofRule(rule);
+      const counts = this.#ofRule(rule, nth);
       counts.judged++;
       if (refuses) counts.refused++;
       else if (refusesInShadow) counts.shadowRefused++;
@@ -45,10 +47,19 @@ export class Tally {
   }
 
   countHeld(rule: string): void {
-    this.#ofRule(rule).held++;
+    this.#find(rule).held++;
   }
 
-  #ofRule(rule: string): Counts {
+  /** Mostly the same rules judge in the same order. */
+  #ofRule(rule: string, nth: number): Counts {
+    const last = this.#lately[nth];
+    if (last !== undefined && last.rule === rule) return last.counts;
+    const counts = this.#find(rule);
+    this.#lately[nth] = { rule, counts };
+    return counts;
+  }
+
+  #find(rule: string): Counts {
     let counts = this.#byRule.get(rule);
     if (counts === undefined) {
       counts = { judged: 0, refused: 0, shadowRefused: 0, held: 0 };

@@ -18,6 +18,22 @@ export const matchedHost: (host: string) => string = rememberingLast((host) => {
   return name.endsWith(".") ? name.slice(0, -1) : name;
 });
 
+/** Numbers hosts so that those of one number are covered by the same of these patterns. */
+export function hostClasses(patterns: readonly string[]): (host: string) => number {
+  if (patterns.length === 0) return () => 0;
+  const numbers = new Map<string, number>();
+  return (host) => {
+    const name = matchedHost(host);
+    const covering = patterns.map((pattern) => (hostCovers(pattern, name) ? "1" : "0")).join("");
+    let number = numbers.get(covering);
+    if (number === undefined) {
+      number = numbers.size;
+      numbers.set(covering, number);
+    }
+    return number;
+  };
+}
+
 function isPort(text: string, from: number): boolean {
   for (let at = from; at < text.length; at++) {
     const code = text.charCodeAt(at);

@@ -1,6 +1,6 @@
 import { ConfigError } from "../../errors.js";
 import type { Subject } from "../../subject.js";
-import type { Match } from "../rule-options.js";
+import type { Match, RuleOptions } from "../rule-options.js";
 import { hostCovers, matchedHost } from "./host.js";
 import { type Named, parseMatch } from "./named.js";
 import { unreadable } from "./path.js";
@@ -29,6 +29,22 @@ export function compileMatch(
       if (!isAnyMeant(inLowerCase, subject, readings.map(lower), true)) return false;
     }
     return excepted === undefined || !isMeantThroughout(excepted, subject, readings);
+  };
+}
+
+/** All that `only` and `except` name, where that alone tells whether a request is meant: by no function, by no segment that stands for any. */
+export function namedInPlace({
+  only,
+  except,
+}: Pick<RuleOptions, "only" | "except">): Record<"methods" | "hosts" | "paths", string[]> | undefined {
+  const named = [only, except].flatMap((match) => (match === undefined ? [] : parseMatch(match, "match")));
+  const paths = named.flatMap((each) => each.paths ?? []);
+  if (named.some(({ ask }) => ask !== undefined) || paths.some(({ segments }) => segments !== undefined))
+    return undefined;
+  return {
+    methods: named.flatMap(({ methods }) => methods ?? []),
+    hosts: named.flatMap(({ hosts }) => hosts ?? []),
+    paths: paths.map(({ path }) => path),
   };
 }
 

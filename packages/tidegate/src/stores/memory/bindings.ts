@@ -20,8 +20,18 @@ export class Bindings {
   /** One for each size of state. */
   readonly tables: Table[] = [];
   readonly #ofRule = new Map<string, RuleBindings>();
+  /** Whose a limit was when last asked for: most limits are one rule's only. */
+  readonly #lately = new WeakMap<Limit, Binding>();
 
   of(rule: string, limit: Limit): Binding {
+    const binding = this.#lately.get(limit);
+    if (binding !== undefined && binding.rule === rule && binding.limit === limit) return binding;
+    const found = this.#find(rule, limit);
+    this.#lately.set(limit, found);
+    return found;
+  }
+
+  #find(rule: string, limit: Limit): Binding {
     let ofRule = this.#ofRule.get(rule);
     if (ofRule === undefined) {
       ofRule = new RuleBindings();

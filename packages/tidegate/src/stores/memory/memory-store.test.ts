@@ -191,3 +191,33 @@ const pinning = `
   const timers = process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
   console.log(JSON.stringify({ kept, timers, size: store.size }));
 `;
+
+describe("memoryStore, several checks at once", () => {
+  const limits = oneOfEach.filter(({ cells }) => cells > 0);
+
+  it("whichever check refuses, whether keys are new or known, all are as they were but those that count refusals", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.nat(2), fc.nat(2), fc.nat(90_000), fc.boolean()), {
+          minLength: 20,
+          maxLength: 60,
+        }),
+        (hits) => {
+          const clock = virtualClock(start);
+          // An hour-long hold of somebody else makes the second one go the long way.
+          const [short, long] = [memoryStore({ clock }), memoryStore({ clock })];
+          long.hold("other", "somebody", 1e9);
+          for (const [user, customer, pauseMs, isShadow] of hits) {
+            clock.advance(pauseMs);
+            const checks = limits.flatMap((limit, i) => [
+              { rule: `user ${i % 2}`, key: `user ${user}`, limit, shadow: isShadow },
+              { rule: `customer ${i % 2}`, key: `customer ${customer}`, limit },
+            ]);
+            expect(short.decide(checks)).toEqual(long.decide(checks));
+          }
+          expect(short.size).toBe(long.size - 1);
+        },
+      ),
+    );
+  });
+});

@@ -13,9 +13,9 @@ import {
 import { type Clock, checkedClock, systemClock } from "../../clock.js";
 import type { Verdict } from "../../decision.js";
 import { ConfigError, shown } from "../../errors.js";
-import { KeyHash } from "../../key-hash.js";
+import { commonHash, HashedKey, KeyHash } from "../../key-hash.js";
 import { type Limit, maxCells, Reading, Ruling, rejectUnknownOptions } from "../../limit.js";
-import type { Store } from "../../store.js";
+import { declareSure, type Store, type Terms } from "../../store.js";
 import { type Binding, Bindings } from "./bindings.js";
 import { Shelf } from "./shelf.js";
 import type { Candidate } from "./table.js";
@@ -35,13 +35,18 @@ const absent = new Float64Array(maxCells);
 // Of the check in hand: nothing else runs between writing and reading them.
 const ruling = new Ruling();
 const reading = new Reading();
+/** What stood in the cells of each check that was charged before all were judged. */
+const mostSeveral = 16;
+const before = new Float64Array(mostSeveral * maxCells);
 
 class MemoryStore implements Store {
   /** The one it was handed. */
   readonly clock?: Clock;
   readonly #clock: Clock;
   readonly #maxKeys: number;
-  readonly #hash = new KeyHash();
+  /** The halves of the hash of the key in hand. */
+  #low = 0;
+  #high = 0;
   readonly #bindings = new Bindings();
   readonly #shelf = new Shelf();
   /** No hold lasts longer than this: until the first one nobody looks for holds. */
@@ -64,6 +69,7 @@ class MemoryStore implements Store {
     this.#maxKeys = maxKeys;
     if (options.clock !== undefined) this.clock = checkedClock(options.clock, "memoryStore.clock");
     this.#clock = this.clock ?? systemClock;
+    declareSure(this);
   }
 
   /** States kept now, one per rule, key and limit. */
@@ -73,15 +79,17 @@ class MemoryStore implements Store {
     return size;
   }
 
-  decide(checks: readonly Check[]): Verdict[] {
-    if (checks.length === 1) return [this.decideOne(checks[0] as Check)];
-    return this.#decideTogether(checks, this.#clock());
+  decide(checks: readonly Check[], terms?: Terms): Verdict[] {
+    const at = terms?.at;
+    if (checks.length === 1) return [this.decideOne(checks[0] as Check, at)];
+    const now = at === undefined ? this.#clock() : at;
+    return this.#decideSeveral(checks, now) ?? this.#decideTogether(checks, now);
   }
 
-  decideOne(check: Check): Verdict {
+  decideOne(check: Check, at?: number): Verdict {
     const { limit } = check;
-    if (limit.cells > 0 && limit.countsOffences !== true) return this.#decideAlone(check);
-    return this.#decideTogether([check], this.#clock())[0] as Verdict;
+    if (limit.cells > 0 && limit.countsOffences !== true) return this.#decideAlone(check, at);
+    return this.#decideTogether([check], at ?? this.#clock())[0] as Verdict;
   }
 
   peek(checks: readonly Check[]): Verdict[] {
@@ -104,7 +112,7 @@ class MemoryStore implements Store {
         this.#shelf.find(ledgerName(rule, limit.id, key))?.refund(limit.args, now, charge);
         continue;
       }
-      this.#hash.of(key);
+      this.#take(key);
       const place = this.#places[0] as Place;
       if (this.#find(this.#bindings.of(rule, limit), place))
         limit.refund(place.cells, place.offset, now, charge);
@@ -118,7 +126,7 @@ class MemoryStore implements Store {
   }
 
   #holdUntil(rule: string, key: string, until: number, now: number): void {
-    this.#hash.of(key);
+    this.#take(key);
     const place = this.#holdPlace;
     if (!this.#find(this.#bindings.of(rule, holds), place)) this.#insert(place, now);
     place.cells[place.offset] = until;
@@ -128,7 +136,7 @@ class MemoryStore implements Store {
   forget(checks: readonly Check[]): void {
     for (const { rule, key } of checks) {
       validateKey(key);
-      this.#hash.of(key);
+      this.#take(key);
       // Limits no longer in force and the hold lie under the same rule.
       for (const binding of this.#bindings.ofRule(rule)) {
         const { limit, table } = binding;
@@ -143,20 +151,20 @@ class MemoryStore implements Store {
    * say, with all it needs in local variables, in two thirds of the time. The clock is read once the record is asked
    * for, which comes from memory meanwhile.
    */
-  #decideAlone(check: Check): Verdict {
-    const { rule, key, limit, cost = 1 } = check;
+  #decideAlone(check: Check, at: number | undefined): Verdict {
+    const { rule, key, limit, cost = 1, hashed } = check;
     if (typeof key !== "string" || key === "") validateKey(key);
     if (typeof cost !== "number" || !(cost > 0 && cost <= Number.MAX_SAFE_INTEGER)) validateCost(cost);
     const place = this.#places[0] as Place;
     let { binding } = place;
     if (binding === undefined || binding.limit !== limit || binding.rule !== rule)
       place.binding = binding = this.#bindings.of(rule, limit);
-    this.#hash.of(key);
+    this.#take(key, hashed);
     const low = this.#lowOf(binding);
     const high = this.#highOf(binding);
     const segment = binding.table.segmentOf(high);
     const offset = segment.find(low, high);
-    const now = this.#clock();
+    const now = at === undefined ? this.#clock() : at;
     if (now < this.#lastHoldEnds) return this.#decideTogether([check], now)[0] as Verdict;
     ruling.delayMs = Number.NaN;
     ruling.estimate = Number.NaN;
@@ -175,6 +183,57 @@ class MemoryStore implements Store {
     limit.read(after, 0, now, cost, reading);
     if (check.name === undefined) binding.name ??= levelName(rule, limit);
     return verdictOf(check, ruling, reading, allowed, now, 0, check.name ?? binding.name);
+  }
+
+  /**
+   * The same for several, as long as all are known and all allow: each is charged as it is met. The first that is not so
+   * has everything put back as it was, and the answer is undefined: the long way decides.
+   */
+  #decideSeveral(checks: readonly Check[], now: number): Verdict[] | undefined {
+    if (checks.length > mostSeveral || now < this.#lastHoldEnds) return undefined;
+    const places = this.#places;
+    while (places.length < checks.length) places.push(new Place());
+    const verdicts: Verdict[] = [];
+    let taken: string | undefined;
+    for (let i = 0; i < checks.length; i++) {
+      const check = checks[i] as Check;
+      const { rule, key, limit, cost = 1 } = check;
+      const isUsual = limit.cells > 0 && limit.countsOffences !== true && isCost(cost) && agrees(checks, i);
+      if (!isUsual || typeof key !== "string" || key === "") return this.#putBack(i);
+      if (key !== taken) this.#take(key, check.hashed);
+      taken = key;
+      const place = places[i] as Place;
+      let { binding } = place;
+      if (binding === undefined || binding.limit !== limit || binding.rule !== rule)
+        place.binding = binding = this.#bindings.of(rule, limit);
+      place.low = this.#lowOf(binding);
+      place.high = this.#highOf(binding);
+      const segment = binding.table.segmentOf(place.high);
+      const offset = segment.find(place.low, place.high);
+      if (offset < 0) return this.#putBack(i);
+      const { cells } = segment;
+      ruling.delayMs = Number.NaN;
+      ruling.estimate = Number.NaN;
+      limit.step(cells, offset, now, cost, ruling);
+      if (!ruling.allowed) return this.#putBack(i);
+      for (let cell = 0; cell < limit.cells; cell++) {
+        before[i * maxCells + cell] = cells[offset + cell] as number;
+        cells[offset + cell] = ruling.ifAllowed[cell] as number;
+      }
+      limit.read(ruling.ifAllowed, 0, now, cost, reading);
+      verdicts.push(verdictOf(check, ruling, reading, true, now, 0));
+    }
+    return verdicts;
+  }
+
+  /** Undoes what the first so many checks charged. */
+  #putBack(count: number): undefined {
+    for (let i = 0; i < count; i++) {
+      const { binding, low, high } = this.#places[i] as Place;
+      const { table, limit } = binding as Binding;
+      const segment = table.segmentOf(high);
+      write(segment.cells, segment.find(low, high), before.subarray(i * maxCells), limit.cells);
+    }
   }
 
   #decideTogether(checks: readonly Check[], now: number): Verdict[] {
@@ -220,12 +279,12 @@ class MemoryStore implements Store {
   #judge(checks: readonly Check[], now: number): boolean {
     validateChecks(checks);
     let passes = true;
-    let hashed: string | undefined;
+    let taken: string | undefined;
     for (let i = 0; i < checks.length; i++) {
       const check = checks[i] as Check;
       const { rule, key, limit, cost = 1 } = check;
-      if (key !== hashed) this.#hash.of(key);
-      hashed = key;
+      if (key !== taken) this.#take(key, check.hashed);
+      taken = key;
       if (i === this.#places.length) this.#places.push(new Place());
       const place = this.#places[i] as Place;
       const { ruling } = place;
@@ -244,7 +303,19 @@ class MemoryStore implements Store {
     return passes;
   }
 
-  /** Points the place at the state of the key hashed last. Answers whether there is one. */
+  /** Takes a key in hand. */
+  #take(key: string, hashed?: HashedKey): void {
+    if (hashed instanceof HashedKey) {
+      this.#low = hashed.low;
+      this.#high = hashed.high;
+      return;
+    }
+    commonHash.of(key);
+    this.#low = commonHash.low;
+    this.#high = commonHash.high;
+  }
+
+  /** Points the place at the state of the key in hand. Answers whether there is one. */
   #find(binding: Binding, place: Place): boolean {
     const { table } = binding;
     place.binding = binding;
@@ -268,19 +339,19 @@ class MemoryStore implements Store {
     place.offset = 0;
   }
 
-  /** Of the key hashed last. */
+  /** Of the key in hand. */
   #heldUntil(rule: string): number {
     const place = this.#holdPlace;
     return this.#find(this.#bindings.of(rule, holds), place) ? (place.cells[place.offset] as number) : 0;
   }
 
-  /** The halves under which a limit's state of the key hashed last is kept; a low half of 0 means none. */
+  /** The halves under which a limit's state of the key in hand is kept; a low half of 0 means none. */
   #lowOf(binding: Binding): number {
-    return this.#hash.low ^ binding.low || 1;
+    return this.#low ^ binding.low || 1;
   }
 
   #highOf(binding: Binding): number {
-    return this.#hash.high ^ binding.high;
+    return this.#high ^ binding.high;
   }
 
   #write(place: Place, after: Float64Array, now: number): void {
@@ -351,6 +422,22 @@ class Place {
   offset = 0;
   version = -1;
   heldUntil = 0;
+}
+
+function isCost(cost: unknown): boolean {
+  return typeof cost === "number" && cost > 0 && cost <= Number.MAX_SAFE_INTEGER;
+}
+
+/** Whether a check has no other of its rule before it, or one that differs from it in the limit alone. */
+function agrees(checks: readonly Check[], at: number): boolean {
+  const { rule, key, limit, cost, shadow, id } = checks[at] as Check;
+  for (let i = 0; i < at; i++) {
+    const other = checks[i] as Check;
+    if (other.rule !== rule) continue;
+    const isLike = other.key === key && other.cost === cost && other.shadow === shadow && other.id === id;
+    if (!isLike || other.limit.id === limit.id) return false;
+  }
+  return true;
 }
 
 function write(cells: Float64Array, offset: number, after: Float64Array, count: number): void {
