@@ -16,6 +16,7 @@ import { factsOf } from "./offender-of.js";
 import { distinctLately } from "./tracking/distinct-lately.js";
 import { gatheringStore } from "./tracking/gathering-store.js";
 import { offenderTeller } from "./tracking/offender-teller.js";
+import { slicingStore } from "./tracking/slicing-store.js";
 import { trackedLimit, trackedRules } from "./tracking/tracked-rules.js";
 
 /** Counts who comes, beside the request's way: nobody waits for it, and nobody is refused by it. */
@@ -42,6 +43,8 @@ export interface TrackerOptions {
 const deadlineMs = 2_000;
 /** What a client does is found out as it comes, a few microseconds each: done for many at once, it would be felt. */
 const gathering = { fewWaitMs: 1, manyWaitMs: 4, many: 3 };
+/** Whoever is far below the rate is counted here for so long: a quarter of what is left to a client, at most. */
+const slicing = { share: 0.25, forMs: 200, most: 50_000 };
 /** How often a store that is out of reach is tried. */
 const retryMs = 50;
 
@@ -53,8 +56,9 @@ export function openTracker(options: TrackerOptions): Tracker {
   const address = settings.address === undefined ? undefined : trackedLimit(settings.address, settings);
   const hold = { for: settings.holdFor as readonly Duration[] };
   const only = settings.methods.length === 0 ? {} : { only: { method: settings.methods } };
+  const sliced = slicingStore(gatheringStore(store, gathering), slicing);
   const gate = createGate({
-    store: gatheringStore(store, gathering),
+    store: sliced,
     directory: memoryDirectory(),
     onStoreFailure: "allow",
     deadlineMs,
@@ -146,6 +150,7 @@ export function openTracker(options: TrackerOptions): Tracker {
         onIdle = resolve;
         if (underWay === 0) resolve();
       });
+      await sliced.close();
       await teller.close();
       await gate.close();
     },

@@ -1,0 +1,125 @@
+import fc from "fast-check";
+import { type Check, earrrl, memoryStore, type Store, type Verdict } from "tidegate";
+import { virtualClock } from "tidegate/testing";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { slicingStore } from "./slicing-store.js";
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+// Hardly anything fades: 100 and one more pass from rest, the next is refused.
+const slow = earrrl({ rate: (100 * Math.LN2) / 3600, halfLife: "1h" });
+const start = 1_700_000_000_000;
+
+function sliced(terms: { most?: number; isAway?: () => boolean } = {}) {
+  const clock = virtualClock(start);
+  const counts = memoryStore({ clock });
+  const asked: number[] = [];
+  const later: Store = {
+    async decide(checks) {
+      if (terms.isAway?.()) throw new Error("away");
+      asked.push(checks[0]?.cost ?? 1);
+      return counts.decide(checks);
+    },
+    peek: (checks) => counts.peek(checks),
+    refund: (charges) => counts.refund(charges),
+    hold: (rule, key, forMs) => counts.hold(rule, key, forMs),
+    forget: (checks) => counts.forget(checks),
+  };
+  const store = slicingStore(later, { share: 0.25, forMs: 200, most: terms.most ?? 100, now: clock });
+  const hit = async (key: string, own = slow): Promise<Verdict> =>
+    (await store.decide([{ rule: "r", key, limit: own }]))[0] as Verdict;
+  const pass = (ms: number) => {
+    clock.advance(ms);
+    return vi.advanceTimersByTimeAsync(ms);
+  };
+  const known = (key: string) => {
+    const check: Check = { rule: "r", key, limit: slow };
+    return 101 - (counts.peek([check])[0] as Verdict).remaining;
+  };
+  return { store, hit, pass, known, asked, clock };
+}
+
+describe("a client far below its rate", () => {
+  test("is asked about once in a while, and every hit counts once", async () => {
+    const { hit, known, asked, pass } = sliced();
+    expect((await hit("a")).source).toBe("store");
+    for (let i = 0; i < 20; i++) expect(await hit("a")).toMatchObject({ allowed: true, source: "slice" });
+    expect(asked).toEqual([1]);
+    await pass(200);
+    expect((await hit("a")).source).toBe("store");
+    expect(asked).toEqual([1, 21]);
+    expect(known("a")).toBe(22);
+  });
+
+  test("who does not come back is told of all the same", async () => {
+    const { hit, known, asked, pass } = sliced();
+    for (let i = 0; i < 5; i++) await hit("a");
+    await hit("b");
+    await pass(399);
+    expect(asked).toEqual([1, 1]);
+    await pass(10);
+    expect(asked).toEqual([1, 1, 4]);
+    expect(known("a")).toBe(5);
+    await pass(10_000);
+    expect(asked).toHaveLength(3);
+  });
+
+  test("closing tells of everyone", async () => {
+    const { hit, known, store } = sliced();
+    for (let i = 0; i < 5; i++) for (const key of ["a", "b", "c"]) await hit(key);
+    await store.close();
+    expect(["a", "b", "c"].map(known)).toEqual([5, 5, 5]);
+  });
+});
+
+test("the hit that crosses is the same one, and is asked about, however hits are spread over time", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.nat(300), { minLength: 103, maxLength: 130 }), async (pauses) => {
+      const { hit, pass } = sliced();
+      const answers: Verdict[] = [];
+      for (const ms of pauses) {
+        answers.push(await hit("a"));
+        await pass(ms);
+      }
+      expect(answers.findIndex(({ allowed }) => !allowed)).toBe(101);
+      expect(answers.slice(101).every(({ allowed, source }) => !allowed && source === "store")).toBe(true);
+    }),
+    { numRuns: 20 },
+  );
+});
+
+test("more keys than are counted here are asked about each time", async () => {
+  const { hit, asked } = sliced({ most: 2 });
+  for (let i = 0; i < 3; i++) for (const key of ["a", "b", "c", "d"]) await hit(key);
+  expect(asked).toHaveLength(4 + 2 * 2);
+});
+
+test("a store that goes away is asked about everyone anew when it is back", async () => {
+  let isAway = false;
+  const { hit, asked, pass } = sliced({ isAway: () => isAway });
+  for (let i = 0; i < 3; i++) await hit("a");
+  isAway = true;
+  await pass(200);
+  await expect(hit("a")).rejects.toThrow("away");
+  isAway = false;
+  expect((await hit("a")).source).toBe("store");
+  expect(asked).toEqual([1, 1]);
+});
+
+test("one rule that has to be asked brings all rules' counts along", async () => {
+  const { store, asked } = sliced();
+  const both = (other: string): Check[] => [
+    { rule: "r", key: "a", limit: slow },
+    { rule: "other", key: other, limit: slow },
+  ];
+  await store.decide(both("x"));
+  await store.decide(both("x"));
+  const answers = await store.decide(both("y"));
+  expect(answers.map(({ remaining }) => remaining)).toEqual([98, 100]);
+  expect(asked).toEqual([1, 2]);
+});

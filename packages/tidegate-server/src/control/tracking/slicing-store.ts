@@ -1,0 +1,222 @@
+import type { Check, Store, Terms, Verdict } from "tidegate";
+
+export interface SlicingOptions {
+  /** The share of what the store says is left that this process may count by itself before it asks again. */
+  readonly share: number;
+  /** For so long at the most; what it counted is told after as long again, if the client has not come back by then. */
+  readonly forMs: number;
+  /** Keys counted here at the same time: all others are asked about each time. */
+  readonly most: number;
+  /** For tests. Default `performance.now`. */
+  readonly now?: () => number;
+}
+
+/** What this process may let a key do without asking. */
+interface Slice {
+  /** Of one rule and key. */
+  checks: readonly Check[];
+  /** What the store answered last, and the same as it is shown for each hit counted here. */
+  verdicts: readonly Verdict[];
+  shown: readonly Verdict[] | undefined;
+  left: number;
+  /** Hits that the store does not know of yet. */
+  taken: number;
+  /** When it was put in line. */
+  begunAt: number;
+  endsAt: number;
+}
+
+/** In one go: more would be felt. */
+const mostTold = 16;
+const mostLookedAt = 256;
+/** Between one go and the next. */
+const pauseMs = 2;
+
+/**
+ * The same store for those nobody waits for: a client far below its rate is counted here, and the store hears of its hits
+ * in one sum. The closer it comes to the rate the smaller are its slices, down to none: the hit that crosses is always
+ * asked about, and counts as it would have. Whoever is spread over several processes is found out as much later as a slice lasts.
+ */
+export function slicingStore(store: Store, options: SlicingOptions): Store & { close(): Promise<void> } {
+  const { share, forMs, most, now = () => performance.now() } = options;
+  const { keepsDeadlines, accept, clock } = store;
+  const byRule = new Map<string, Map<string, Slice>>();
+  /** In the order in which they are looked at. */
+  let inOrder: Slice[] = [];
+  let terms: Terms | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const underWay = new Set<Promise<unknown>>();
+
+  function sliceOf({ rule, key }: Check): Slice | undefined {
+    return byRule.get(rule)?.get(key);
+  }
+
+  /** Undefined where some rule has to be asked. */
+  function countHere(checks: readonly Check[], at: number): Verdict[] | undefined {
+    for (let i = 0; i < checks.length; i = endOfGroup(checks, i)) {
+      const slice = sliceOf(checks[i] as Check);
+      if (slice === undefined || slice.left < 1 || at >= slice.endsAt) return undefined;
+    }
+    const verdicts: Verdict[] = [];
+    for (let i = 0; i < checks.length; i = endOfGroup(checks, i)) {
+      const slice = sliceOf(checks[i] as Check) as Slice;
+      slice.left--;
+      slice.taken++;
+      slice.shown ??= slice.verdicts.map((verdict) => ({ ...verdict, source: "slice" }));
+      for (const verdict of slice.shown) verdicts.push(verdict);
+    }
+    return verdicts;
+  }
+
+  /** Asks with all that was counted here since. */
+  async function ask(checks: readonly Check[]): Promise<Verdict[]> {
+    const groups = groupsOf(checks);
+    const taken = groups.map(take);
+    const weighed = groups.flatMap((group, i) => group.map((check) => heavier(check, taken[i] as number)));
+    try {
+      const verdicts = await store.decide(weighed, terms);
+      let from = 0;
+      for (const group of groups) {
+        grant(group, verdicts.slice(from, from + group.length));
+        from += group.length;
+      }
+      return verdicts;
+    } catch (error) {
+      drop();
+      throw error;
+    }
+  }
+
+  function take(group: readonly Check[]): number {
+    const slice = sliceOf(group[0] as Check);
+    if (slice === undefined) return 0;
+    const { taken } = slice;
+    slice.taken = 0;
+    slice.left = 0;
+    return taken;
+  }
+
+  function grant(checks: readonly Check[], verdicts: readonly Verdict[]): void {
+    const { rule, key } = checks[0] as Check;
+    const left = Math.floor(share * leftOf(checks, verdicts));
+    const slices = slicesOf(rule);
+    const slice = slices.get(key);
+    const endsAt = now() + forMs;
+    if (slice !== undefined) {
+      slice.verdicts = verdicts;
+      slice.shown = undefined;
+      slice.left = left;
+      slice.endsAt = endsAt;
+    } else if (left >= 1 && inOrder.length < most) {
+      const begun = { checks, verdicts, shown: undefined, left, taken: 0, begunAt: endsAt - forMs, endsAt };
+      slices.set(key, begun);
+      inOrder.push(begun);
+      timer ??= setTimeout(tellEnded, 2 * forMs).unref();
+    }
+  }
+
+  function slicesOf(rule: string): Map<string, Slice> {
+    let slices = byRule.get(rule);
+    if (slices === undefined) {
+      slices = new Map();
+      byRule.set(rule, slices);
+    }
+    return slices;
+  }
+
+  /** Tells of those whose time is over, a few at a time. */
+  function tellEnded(): void {
+    const at = now();
+    let looked = 0;
+    let told = 0;
+    for (; looked < Math.min(inOrder.length, mostLookedAt) && told < mostTold; looked++) {
+      const slice = inOrder[looked] as Slice;
+      if (at < slice.endsAt + forMs) {
+        if (at < slice.begunAt + 2 * forMs) break;
+        // It was asked about since.
+        slice.begunAt = at;
+        inOrder.push(slice);
+      } else {
+        if (slice.taken > 0) told++;
+        end(slice);
+      }
+    }
+    inOrder.splice(0, looked);
+    timer = undefined;
+    const [next] = inOrder;
+    if (next !== undefined)
+      timer = setTimeout(tellEnded, Math.max(pauseMs, next.begunAt + 2 * forMs - at)).unref();
+  }
+
+  function end({ checks, taken }: Slice): void {
+    const { rule, key } = checks[0] as Check;
+    byRule.get(rule)?.delete(key);
+    if (taken === 0) return;
+    const telling = Promise.resolve()
+      .then(() =>
+        store.decide(
+          checks.map((check) => heavier(check, taken - 1)),
+          terms,
+        ),
+      )
+      .catch(drop)
+      .finally(() => underWay.delete(telling));
+    underWay.add(telling);
+  }
+
+  /** The store does not answer: nothing is known of anybody, and what it was not told of yet is lost. */
+  function drop(): void {
+    inOrder = [];
+    byRule.clear();
+  }
+
+  return {
+    decide(checks, own) {
+      terms = own;
+      return countHere(checks, now()) ?? ask(checks);
+    },
+    peek: (checks, own) => store.peek(checks, own),
+    refund: (charges, own) => store.refund(charges, own),
+    hold: (rule, key, forMs, own) => store.hold(rule, key, forMs, own),
+    forget: (checks, own) => store.forget(checks, own),
+    ...(keepsDeadlines !== undefined && { keepsDeadlines }),
+    ...(accept && { accept: (limit) => accept.call(store, limit) }),
+    ...(clock && { clock }),
+    /** Tells of all that was counted here. */
+    async close() {
+      clearTimeout(timer);
+      for (const slice of inOrder.splice(0)) end(slice);
+      await Promise.all(underWay);
+    },
+  };
+}
+
+function endOfGroup(checks: readonly Check[], from: number): number {
+  const { rule, key } = checks[from] as Check;
+  let to = from + 1;
+  while (to < checks.length && checks[to]?.rule === rule && checks[to]?.key === key) to++;
+  return to;
+}
+
+/** Checks of one rule and key stand together. */
+function groupsOf(checks: readonly Check[]): (readonly Check[])[] {
+  const groups: (readonly Check[])[] = [];
+  for (let i = 0; i < checks.length; i = endOfGroup(checks, i))
+    groups.push(checks.slice(i, endOfGroup(checks, i)));
+  return groups;
+}
+
+function heavier(check: Check, more: number): Check {
+  return more === 0 ? check : { ...check, cost: (check.cost ?? 1) + more };
+}
+
+/** What may still come before any of these refuses; 0 where one does, or is not the store's own word. */
+function leftOf(checks: readonly Check[], verdicts: readonly Verdict[]): number {
+  let left = Number.POSITIVE_INFINITY;
+  for (let i = 0; i < checks.length; i++) {
+    const { allowed, remaining, source, heldUntil } = verdicts[i] as Verdict;
+    if (!allowed || source !== "store" || heldUntil !== undefined) return 0;
+    if (checks[i]?.limit.countsOffences !== true) left = Math.min(left, remaining);
+  }
+  return Number.isFinite(left) ? left : 0;
+}
