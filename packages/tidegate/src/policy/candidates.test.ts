@@ -121,6 +121,20 @@ describe("candidates", () => {
     expect(found.map(({ applies }) => applies)).toEqual([undefined, true]);
   });
 
+  it("are found without asking a request for what no rule names", () => {
+    const read = new Set<string | symbol>();
+    const watched = new Proxy({} as Subject, {
+      get(_, name) {
+        read.add(name);
+        return name === "ignoresCase" ? undefined : "/";
+      },
+    });
+    new Candidates(compiled([{}, {}])).of(watched);
+    expect([...read]).toEqual([]);
+    new Candidates(compiled([{ only: "/api" }])).of(watched);
+    expect([...read]).toEqual(["ignoresCase", "path"]);
+  });
+
   it("a subject without a method or host is asked by rules that name neither", () => {
     const bare = { ip: "", path: "/" } as Subject;
     const found = new Candidates(compiled([{}, {}])).of(bare);

@@ -22,6 +22,7 @@ export class Candidates {
   /** Methods that some rule names, numbered from 1: to all others, 0, the same rules apply. */
   readonly #methods = new Map<string, number>();
   readonly #hostClass: (host: string) => number;
+  readonly #namesHosts: boolean;
   readonly #places = new Places();
   readonly #found: readonly Found[];
   /** Where nothing is known of a request but itself. */
@@ -40,26 +41,30 @@ export class Candidates {
         if (!this.#methods.has(method)) this.#methods.set(method, this.#methods.size + 1);
     }
     this.#hostClass = hostClasses([...hosts]);
+    this.#namesHosts = hosts.size > 0;
     this.#found = Array.from({ length: this.#places.count }, () => new Found());
     this.#anywhere = rules.map((rule) => ({ rule, applies: rule.matches === undefined || undefined }));
   }
 
   /** In the policy's order. Rules left out do not apply, and hold nobody elsewhere either. */
-  of({ path, method, host, ignoresCase }: Subject): readonly Candidate[] {
-    if (this.#found.length === 1) return this.#at(0, method, host);
+  of(subject: Subject): readonly Candidate[] {
+    if (this.#found.length === 1) return this.#at(0, subject);
     // Read in several ways, or without case, a path has no one place.
-    const place = ignoresCase === true ? -1 : this.#places.find(path);
-    return place < 0 ? this.#anywhere : this.#at(place, method, host);
+    const place = subject.ignoresCase === true ? -1 : this.#places.find(subject.path);
+    return place < 0 ? this.#anywhere : this.#at(place, subject);
   }
 
-  #at(place: number, method: string, host: string): readonly Candidate[] {
+  /** Asks for nothing that no rule names: some facts of a request cost more to find out than all the rest. */
+  #at(place: number, subject: Subject): readonly Candidate[] {
     const found = this.#found[place] as Found;
+    const method = this.#methods.size === 0 ? "" : subject.method;
+    const host = this.#namesHosts ? subject.host : "";
     if (found.last !== undefined && found.method === method && found.host === host) return found.last;
     const kind = this.#hostClass(host) * (this.#methods.size + 1) + this.#methodClass(method);
     let candidates = found.byKind.get(kind);
     if (candidates === undefined) {
-      const subject = { ip: "", method, host, path: this.#places.pathOf(place), header: () => undefined };
-      candidates = this.#rules.flatMap((rule) => this.#candidate(rule, subject));
+      const example = { ip: "", method, host, path: this.#places.pathOf(place), header: () => undefined };
+      candidates = this.#rules.flatMap((rule) => this.#candidate(rule, example));
       found.byKind.set(kind, candidates);
     }
     found.method = method;
@@ -69,8 +74,7 @@ export class Candidates {
   }
 
   #methodClass(method: string): number {
-    if (this.#methods.size === 0) return 0;
-    return this.#methods.get(method) ?? this.#methods.get(method.toUpperCase()) ?? 0;
+    return method === "" ? 0 : (this.#methods.get(method) ?? this.#methods.get(method.toUpperCase()) ?? 0);
   }
 
   #candidate(rule: Rule, subject: Subject): Candidate[] {
