@@ -58,7 +58,8 @@ export class Questions {
     isExplained = false,
   ) {
     this.#isNoted = isExplained || !policy.isPlain;
-    this.#isBrief = !this.#isNoted && request.asked === undefined;
+    const { asked } = request;
+    this.#isBrief = !this.#isNoted && (asked === undefined || (asked.cost ?? asked.id) === undefined);
     this.#policy = policy;
     this.#request = request;
     this.#record = record;
