@@ -242,7 +242,8 @@ export function assembleGate(options: GateOptions, defaults: GateDefaults): Gate
       const later = request.lookedAtAgain(clock());
       const early = beforeRules(later, decision.id);
       if (early !== undefined) return early;
-      judged = await judge(later, await recordOf(later), decision.id, (again) => again);
+      const record = await recordOf(later);
+      judged = await judge(later.lookedAtAgain(clock()), record, decision.id, (again) => again);
     }
   }
 

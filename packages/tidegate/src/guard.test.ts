@@ -520,3 +520,24 @@ describe("settings of failure", () => {
     expect(build(options)).toThrow(expect.objectContaining({ code, path, help: expect.any(String) }));
   });
 });
+
+describe("a store that is sure of its word", () => {
+  it("is looked after like any other once its decide was replaced, and until it has recovered", async () => {
+    const told: string[] = [];
+    const store = memoryStore();
+    const breaker = { failures: 1, pauseMs: 1 };
+    const hooks = { onDegraded: () => told.push("degraded"), onRecovered: () => told.push("recovered") };
+    const guarded = guardStore(store, { breaker, ...hooks }, memoryStore);
+    const check = { rule: "r", key: "k", limit: fixedWindow({ limit: 9, window: "1h" }) };
+    const sourceOf = async () => (await guarded.decide([check]))[0]?.source;
+    expect(await sourceOf()).toBe("store");
+    store.decide = () => {
+      throw new Error("away");
+    };
+    expect(await sourceOf()).toBe("local");
+    Reflect.deleteProperty(store, "decide");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect([await sourceOf(), await sourceOf()]).toEqual(["store", "store"]);
+    expect(told).toEqual(["degraded", "recovered"]);
+  });
+});

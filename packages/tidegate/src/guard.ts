@@ -173,7 +173,7 @@ export function guardStore(
   return {
     // What was put in the place of its method, by a test or a wrapper, is looked after.
     decide: (checks, own) =>
-      store.decide === sure ? store.decide(checks, own) : askVerdicts("decide", checks),
+      store.decide === sure && !breaker.hasFailed ? store.decide(checks, own) : askVerdicts("decide", checks),
     ...(decideOne && { decideOne: (check: Check) => askVerdict(decideOne, check) }),
     peek(checks) {
       demand("peek");

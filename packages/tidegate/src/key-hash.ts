@@ -118,10 +118,12 @@ export const commonHash: KeyHash = new KeyHash();
 
 /** A key's hash by `commonHash`. A class, so that those of another copy of this library, with a seed of its own, are told apart. */
 export class HashedKey {
+  readonly key: string;
   readonly low: number;
   readonly high: number;
 
   constructor(key: string) {
+    this.key = key;
     commonHash.of(key);
     this.low = commonHash.low;
     this.high = commonHash.high;

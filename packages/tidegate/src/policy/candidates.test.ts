@@ -139,5 +139,11 @@ describe("candidates", () => {
     const bare = { ip: "", path: "/" } as Subject;
     const found = new Candidates(compiled([{}, {}])).of(bare);
     expect(found.map(({ applies }) => applies)).toEqual([true, true]);
+    const named = [{ only: "POST /login" }, { only: { host: "example.com", path: "/admin" } }, {}];
+    const rules = compiled(named);
+    const asked = new Candidates(rules)
+      .of(bare)
+      .filter(({ rule, applies }) => applies ?? rule.matches?.(bare, ["/"]));
+    expect(asked.map(({ rule }) => rule.name)).toEqual(["rule 2"]);
   });
 });

@@ -59,6 +59,7 @@ export class Candidates {
     const found = this.#found[place] as Found;
     const method = this.#methods.size === 0 ? "" : subject.method;
     const host = this.#namesHosts ? subject.host : "";
+    if (typeof method !== "string" || typeof host !== "string") return this.#anywhere;
     if (found.last !== undefined && found.method === method && found.host === host) return found.last;
     const kind = this.#hostClass(host) * (this.#methods.size + 1) + this.#methodClass(method);
     let candidates = found.byKind.get(kind);

@@ -123,3 +123,43 @@ test("one rule that has to be asked brings all rules' counts along", async () =>
   expect(answers.map(({ remaining }) => remaining)).toEqual([98, 100]);
   expect(asked).toEqual([1, 2]);
 });
+
+test("answers that come late grant nothing that was counted meanwhile", async () => {
+  const clock = virtualClock(start);
+  const counts = memoryStore({ clock });
+  const answers: (() => void)[] = [];
+  const slowly = {
+    decide: (checks: readonly Check[]) => {
+      const verdicts = counts.decide(checks);
+      return new Promise<Verdict[]>((resolve) => answers.push(() => resolve(verdicts)));
+    },
+  } as unknown as Store;
+  const store = slicingStore(slowly, { share: 0.25, forMs: 200, most: 100, now: clock });
+  const hit = () => store.decide([{ rule: "r", key: "a", limit: slow }]);
+  for (let i = 0; i < 10; i++) void hit();
+  let unasked = 0;
+  for (const answer of answers.splice(0)) {
+    answer();
+    await vi.advanceTimersByTimeAsync(0);
+    for (let i = 0; i < 30 && answers.length === 0; i++) if (Array.isArray(hit())) unasked++;
+  }
+  expect(unasked).toBeLessThan(101 - 10);
+});
+
+test("who is forgotten or held here begins without a slice", async () => {
+  const { hit, known, store, asked } = sliced();
+  for (let i = 0; i < 5; i++) for (const key of ["a", "b"]) await hit(key);
+  await store.forget([{ rule: "r", key: "a", limit: slow }]);
+  await hit("a");
+  expect(known("a")).toBe(1);
+  await store.hold("r", "b", 60_000);
+  expect((await hit("b")).allowed).toBe(false);
+  expect(asked).toHaveLength(4);
+});
+
+test("after closing everyone is asked about", async () => {
+  const { hit, known, store } = sliced();
+  await store.close();
+  for (let i = 0; i < 3; i++) expect((await hit("a")).source).toBe("store");
+  expect(known("a")).toBe(3);
+});

@@ -45,10 +45,19 @@ export function slicingStore(store: Store, options: SlicingOptions): Store & { c
   let inOrder: Slice[] = [];
   let terms: Terms | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
   const underWay = new Set<Promise<unknown>>();
 
-  function sliceOf({ rule, key }: Check): Slice | undefined {
+  function sliceOf({ rule, key }: Pick<Check, "rule" | "key">): Slice | undefined {
     return byRule.get(rule)?.get(key);
+  }
+
+  /** What was counted here is not to come back. */
+  function forgetSlice(about: Pick<Check, "rule" | "key">): void {
+    const slice = sliceOf(about);
+    if (slice === undefined) return;
+    slice.left = 0;
+    slice.taken = 0;
   }
 
   /** Undefined where some rule has to be asked. */
@@ -56,6 +65,7 @@ export function slicingStore(store: Store, options: SlicingOptions): Store & { c
     for (let i = 0; i < checks.length; i = endOfGroup(checks, i)) {
       const slice = sliceOf(checks[i] as Check);
       if (slice === undefined || slice.left < 1 || at >= slice.endsAt) return undefined;
+      if (slice.verdicts.length !== endOfGroup(checks, i) - i) return undefined;
     }
     const verdicts: Verdict[] = [];
     for (let i = 0; i < checks.length; i = endOfGroup(checks, i)) {
@@ -98,16 +108,17 @@ export function slicingStore(store: Store, options: SlicingOptions): Store & { c
 
   function grant(checks: readonly Check[], verdicts: readonly Verdict[]): void {
     const { rule, key } = checks[0] as Check;
-    const left = Math.floor(share * leftOf(checks, verdicts));
     const slices = slicesOf(rule);
     const slice = slices.get(key);
+    // The store does not know yet of what came while it was asked.
+    const left = Math.floor(share * (leftOf(checks, verdicts) - (slice?.taken ?? 0)));
     const endsAt = now() + forMs;
     if (slice !== undefined) {
       slice.verdicts = verdicts;
       slice.shown = undefined;
       slice.left = left;
       slice.endsAt = endsAt;
-    } else if (left >= 1 && inOrder.length < most) {
+    } else if (left >= 1 && inOrder.length < most && !isClosed) {
       const begun = { checks, verdicts, shown: undefined, left, taken: 0, begunAt: endsAt - forMs, endsAt };
       slices.set(key, begun);
       inOrder.push(begun);
@@ -148,6 +159,7 @@ export function slicingStore(store: Store, options: SlicingOptions): Store & { c
       timer = setTimeout(tellEnded, Math.max(pauseMs, next.begunAt + 2 * forMs - at)).unref();
   }
 
+  /** Should this sum make a hold begin, the client's next hit finds it. */
   function end({ checks, taken }: Slice): void {
     const { rule, key } = checks[0] as Check;
     byRule.get(rule)?.delete(key);
@@ -177,13 +189,20 @@ export function slicingStore(store: Store, options: SlicingOptions): Store & { c
     },
     peek: (checks, own) => store.peek(checks, own),
     refund: (charges, own) => store.refund(charges, own),
-    hold: (rule, key, forMs, own) => store.hold(rule, key, forMs, own),
-    forget: (checks, own) => store.forget(checks, own),
+    hold(rule, key, forMs, own) {
+      forgetSlice({ rule, key });
+      return store.hold(rule, key, forMs, own);
+    },
+    forget(checks, own) {
+      for (const check of checks) forgetSlice(check);
+      return store.forget(checks, own);
+    },
     ...(keepsDeadlines !== undefined && { keepsDeadlines }),
     ...(accept && { accept: (limit) => accept.call(store, limit) }),
     ...(clock && { clock }),
     /** Tells of all that was counted here. */
     async close() {
+      isClosed = true;
       clearTimeout(timer);
       for (const slice of inOrder.splice(0)) end(slice);
       await Promise.all(underWay);

@@ -10,6 +10,7 @@ import { slidingCounter } from "../../algorithms/sliding-counter/sliding-counter
 import { slidingLog } from "../../algorithms/sliding-log/sliding-log.js";
 import { tokenBucket } from "../../algorithms/token-bucket/token-bucket.js";
 import type { Verdict } from "../../decision.js";
+import { HashedKey } from "../../key-hash.js";
 import type { Limit } from "../../limit.js";
 import { storeContract } from "../../testing/store-contract.js";
 import { virtualClock } from "../../testing/virtual-clock.js";
@@ -219,5 +220,33 @@ describe("memoryStore, several checks at once", () => {
         },
       ),
     );
+  });
+
+  it("what throws in the middle leaves nothing charged", () => {
+    const store = memoryStore({ clock: virtualClock(start) });
+    const check = { rule: "r", key: "k", limit: fixedWindow({ limit: 10, window: "1h" }) };
+    const odd = {
+      ...slidingCounter({ limit: 5, window: "1h" }),
+      step() {
+        throw new Error("boom");
+      },
+    };
+    const known = { rule: "odd", key: "k", limit: slidingCounter({ limit: 5, window: "1h" }) };
+    store.decide([check, known]);
+    expect(() => store.decide([check, { ...known, limit: odd }])).toThrow("boom");
+    expect(() => store.decide([check, { rule: "odd", key: "k" } as typeof check])).toThrow(TypeError);
+    expect(store.peek([check])[0]?.remaining).toBe(9);
+  });
+
+  it("a hash is believed for its own key only", () => {
+    const store = memoryStore({ clock: virtualClock(start) });
+    const limit = fixedWindow({ limit: 10, window: "1h" });
+    const hashed = new HashedKey("k");
+    const ask = (key: string, rules: string[]) =>
+      store.decide(rules.map((rule) => ({ rule, key, limit, hashed })))[0]?.remaining;
+    expect([ask("k", ["r"]), ask("k", ["r"]), ask("k", ["r", "s"])]).toEqual([9, 8, 7]);
+    expect([ask("a:k", ["r"]), ask("b:k", ["r", "s"])]).toEqual([9, 9]);
+    store.forget([{ rule: "r", key: "k", limit }]);
+    expect(ask("k", ["r"])).toBe(9);
   });
 });

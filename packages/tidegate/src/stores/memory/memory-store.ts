@@ -193,37 +193,49 @@ class MemoryStore implements Store {
     if (checks.length > mostSeveral || now < this.#lastHoldEnds) return undefined;
     const places = this.#places;
     while (places.length < checks.length) places.push(new Place());
-    const verdicts: Verdict[] = [];
-    let taken: string | undefined;
-    for (let i = 0; i < checks.length; i++) {
-      const check = checks[i] as Check;
-      const { rule, key, limit, cost = 1 } = check;
-      const isUsual = limit.cells > 0 && limit.countsOffences !== true && isCost(cost) && agrees(checks, i);
-      if (!isUsual || typeof key !== "string" || key === "") return this.#putBack(i);
-      if (key !== taken) this.#take(key, check.hashed);
-      taken = key;
-      const place = places[i] as Place;
-      let { binding } = place;
-      if (binding === undefined || binding.limit !== limit || binding.rule !== rule)
-        place.binding = binding = this.#bindings.of(rule, limit);
-      place.low = this.#lowOf(binding);
-      place.high = this.#highOf(binding);
-      const segment = binding.table.segmentOf(place.high);
-      const offset = segment.find(place.low, place.high);
-      if (offset < 0) return this.#putBack(i);
-      const { cells } = segment;
-      ruling.delayMs = Number.NaN;
-      ruling.estimate = Number.NaN;
-      limit.step(cells, offset, now, cost, ruling);
-      if (!ruling.allowed) return this.#putBack(i);
-      for (let cell = 0; cell < limit.cells; cell++) {
-        before[i * maxCells + cell] = cells[offset + cell] as number;
-        cells[offset + cell] = ruling.ifAllowed[cell] as number;
+    let charged = 0;
+    try {
+      const verdicts: Verdict[] = [];
+      while (charged < checks.length) {
+        const check = checks[charged] as Check;
+        if (!this.#chargeUsual(check, checks, charged, now)) break;
+        charged++;
+        check.limit.read(ruling.ifAllowed, 0, now, costOf(check), reading);
+        verdicts.push(verdictOf(check, ruling, reading, true, now, 0));
       }
-      limit.read(ruling.ifAllowed, 0, now, cost, reading);
-      verdicts.push(verdictOf(check, ruling, reading, true, now, 0));
+      if (charged === checks.length) return verdicts;
+    } catch {
+      // The long way meets it too, before anything is charged.
     }
-    return verdicts;
+    return this.#putBack(charged);
+  }
+
+  /** False, with nothing done, where there is more to it: it is new, it is refused, or something about it is unusual. */
+  #chargeUsual(check: Check, checks: readonly Check[], at: number, now: number): boolean {
+    const { rule, key, limit, cost = 1 } = check;
+    if (limit.cells === 0 || limit.countsOffences === true || !isCost(cost) || !agrees(checks, at))
+      return false;
+    if (typeof key !== "string" || key === "") return false;
+    if (at === 0 || key !== checks[at - 1]?.key) this.#take(key, check.hashed);
+    const place = this.#places[at] as Place;
+    let { binding } = place;
+    if (binding === undefined || binding.limit !== limit || binding.rule !== rule)
+      place.binding = binding = this.#bindings.of(rule, limit);
+    place.low = this.#lowOf(binding);
+    place.high = this.#highOf(binding);
+    const segment = binding.table.segmentOf(place.high);
+    const offset = segment.find(place.low, place.high);
+    if (offset < 0) return false;
+    const { cells } = segment;
+    ruling.delayMs = Number.NaN;
+    ruling.estimate = Number.NaN;
+    limit.step(cells, offset, now, cost, ruling);
+    if (!ruling.allowed) return false;
+    for (let cell = 0; cell < limit.cells; cell++) {
+      before[at * maxCells + cell] = cells[offset + cell] as number;
+      cells[offset + cell] = ruling.ifAllowed[cell] as number;
+    }
+    return true;
   }
 
   /** Undoes what the first so many checks charged. */
@@ -305,7 +317,8 @@ class MemoryStore implements Store {
 
   /** Takes a key in hand. */
   #take(key: string, hashed?: HashedKey): void {
-    if (hashed instanceof HashedKey) {
+    // Whoever stands in front of a store may have changed the key, and left its hash.
+    if (hashed instanceof HashedKey && hashed.key === key) {
       this.#low = hashed.low;
       this.#high = hashed.high;
       return;
