@@ -6,6 +6,7 @@ import type { FailureOptions } from "./failure-options.js";
 import type { Cleared, Explanation, Gate, GateOptions } from "./gate.js";
 import { guardStore, isPromise } from "./guard.js";
 import { parseStore } from "./limiter.js";
+import { asksNothing, briefChecks } from "./policy/brief.js";
 import { busiest } from "./policy/busiest.js";
 import { clearing } from "./policy/clearing.js";
 import { type Client, clientTeller } from "./policy/client.js";
@@ -17,6 +18,7 @@ import { parseSettings, validateEvent, validateGateOptions } from "./policy/gate
 import {
   chargesOf,
   type Draft,
+  decisionBy,
   decisionFrom,
   isRefusedAfterwards,
   nothingToFinish,
@@ -280,8 +282,20 @@ export function assembleGate(options: GateOptions, defaults: GateDefaults): Gate
     record: CustomerRecord | undefined,
     id: string,
   ): Answer<Decision> {
+    if (policy.isBrief && asksNothing(request.asked)) {
+      const checks = briefChecks(policy, request, record, newcomers);
+      if (checks !== undefined) return decideBriefly(request, checks, id);
+    }
     if (!policy.delays) return judge(request, record, id, announceAtOnce);
     return Promise.resolve(judge(request, record, id, announceAfterDelays));
+  }
+
+  /** Most requests: nothing is known of them afterwards but the verdicts. */
+  function decideBriefly(request: ReceivedRequest, checks: Check[], id: string): Answer<Decision> {
+    const answer = store.decide(checks, isStoresTime ? { at: request.at, areSound: true } : undefined);
+    return isPromise(answer)
+      ? answer.then((verdicts) => announce(request, decisionBy(id, verdicts, verdicts)))
+      : announce(request, decisionBy(id, answer, answer));
   }
 
   function announceAtOnce({ decision }: Judged, request: ReceivedRequest): Decision {

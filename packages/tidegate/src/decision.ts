@@ -71,7 +71,8 @@ export interface Decision {
 /** Which of a request's verdicts speaks: when refused the longest wait, when allowed the smallest share left; never a shadow one. */
 export function spokesman(verdicts: readonly Verdict[]): Verdict | undefined {
   let spoken: Verdict | undefined;
-  for (const verdict of verdicts) {
+  for (let i = 0; i < verdicts.length; i++) {
+    const verdict = verdicts[i] as Verdict;
     if (!verdict.shadow && (spoken === undefined || speaksLouder(verdict, spoken))) spoken = verdict;
   }
   return spoken;

@@ -60,4 +60,6 @@ export interface Terms {
   readonly deadlineMs?: number;
   /** The time by the store's own clock, where the caller has just read it. Heeded by stores of the same process. */
   readonly at?: number;
+  /** The caller answers for it that keys and costs are valid, and that checks of one rule agree as they must. */
+  readonly areSound?: boolean;
 }

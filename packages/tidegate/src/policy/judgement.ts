@@ -30,7 +30,11 @@ export function plainDecision(id: string, allowed: boolean, reason: Reason, list
 /** What the store's verdicts come to. */
 export function decisionFrom(id: string, questions: Questions, answers: readonly Verdict[]): Draft {
   const verdicts = ownVerdicts(questions, answers);
-  const exposed = exposedOf(questions, verdicts);
+  return decisionBy(id, verdicts, exposedOf(questions, verdicts));
+}
+
+/** The same where all verdicts count and may be shown. */
+export function decisionBy(id: string, verdicts: readonly Verdict[], exposed: readonly Verdict[]): Draft {
   const verdict = spokesman(verdicts);
   const source = sourceOf(verdicts);
   if (verdict === undefined) {

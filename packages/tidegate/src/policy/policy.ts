@@ -23,6 +23,8 @@ export interface CompiledPolicy {
   readonly delays: boolean;
   /** All its rules do is count and refuse: once a request's verdicts are there, nothing else of it matters. */
   readonly isPlain: boolean;
+  /** Plain, and every request weighs 1. */
+  readonly isBrief: boolean;
   readonly safelist: AddressSet;
   readonly blocklist: AddressSet;
 }
@@ -75,6 +77,7 @@ export function compilePolicy(policy: Policy, terms: PolicyTerms): CompiledPolic
     for (const { limit } of levels ?? []) terms.accept(limit);
     if (ladder !== undefined) terms.accept(ladder.limit);
   }
+  const isAllPlain = mode === "enforce" && rules.every(isPlain);
   const compiled: CompiledPolicy = {
     source: sourceOf(policy),
     isOff: mode === "off",
@@ -84,7 +87,8 @@ export function compilePolicy(policy: Policy, terms: PolicyTerms): CompiledPolic
     tiers,
     usesTiers,
     delays: rules.some(({ maxDelayMs }) => maxDelayMs > 0),
-    isPlain: mode === "enforce" && rules.every(isPlain),
+    isPlain: isAllPlain,
+    isBrief: isAllPlain && rules.every(({ cost }) => cost === 1),
     safelist: setOf(policy.safelist, "safelist"),
     blocklist: setOf(policy.blocklist, "blocklist"),
   };

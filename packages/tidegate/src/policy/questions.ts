@@ -42,8 +42,6 @@ export class Questions {
   /** Some rule has something left to do when the request ends. */
   needsOutcome = false;
   readonly #isNoted: boolean;
-  /** Only the checks matter, and each weighs what its rule says. */
-  readonly #isBrief: boolean;
   readonly #policy: CompiledPolicy;
   readonly #request: ReceivedRequest;
   readonly #record: CustomerRecord | undefined;
@@ -58,8 +56,6 @@ export class Questions {
     isExplained = false,
   ) {
     this.#isNoted = isExplained || !policy.isPlain;
-    const { asked } = request;
-    this.#isBrief = !this.#isNoted && (asked === undefined || (asked.cost ?? asked.id) === undefined);
     this.#policy = policy;
     this.#request = request;
     this.#record = record;
@@ -84,41 +80,18 @@ export class Questions {
       if (key === undefined) continue;
       if (newcomers !== undefined && applies && !this.isAdmitted(newcomers, rule, key))
         this.askCrowd(rule, key);
-      else if (this.#isBrief && rule.cost === 1) this.askBriefly(rule, key);
       else this.ask(rule, key, applies);
     }
     return this;
   }
 
-  private isAdmitted(newcomers: NewcomerCap, { isForgeable }: Rule, key: string): boolean {
+  private isAdmitted(newcomers: NewcomerCap, rule: Rule, key: string): boolean {
     const { client, at } = this.#request;
-    // An IPv4 block has few addresses, so keys made of them need no watching.
-    if (!isForgeable && !client.isV6) return true;
-    return newcomers.admit(client.network, key, at);
+    return !newcomers.watches(rule, client) || newcomers.admit(client.network, key, at);
   }
 
   private applies({ matches }: Rule): boolean {
     return matches === undefined || matches(this.#request.subject, this.#request.readings);
-  }
-
-  /** What `ask` comes to where a rule counts 1 and refuses, and nobody will ask more of it: most rules of most requests. */
-  private askBriefly(rule: Rule, key: string): void {
-    const levels = this.levelsOf(rule);
-    const hashed = rule.isByIp ? this.#request.client : undefined;
-    for (let i = 0; i < levels.length; i++) {
-      const { limit, name, tier } = levels[i] as Level;
-      this.checks.push({
-        rule: rule.name,
-        key,
-        limit,
-        cost: 1,
-        shadow: false,
-        name,
-        tier,
-        id: undefined,
-        hashed,
-      });
-    }
   }
 
   private ask(rule: Rule, key: string, applies: boolean): void {

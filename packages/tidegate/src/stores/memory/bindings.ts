@@ -1,20 +1,30 @@
 import type { Limit } from "../../limit.js";
 import { Table } from "./table.js";
 
-/** A rule's limit, as the store knows it. Two limits of one id under one rule share it, and so their counts. */
-export interface Binding {
+/** A rule's limit, as the store knows it. */
+export class Binding {
   readonly rule: string;
-  /** The one in force: seen last. */
-  limit: Limit;
+  readonly limit: Limit;
   /** What its verdicts are called where the check does not say, once that was asked. */
-  name: string | undefined;
+  name: string | undefined = undefined;
   /** Where its states lie, and as whose; limits with a ledger lie on the shelf instead. */
   readonly table: Table;
   readonly owner: number;
   /** Sets its keys apart from those of other limits in the table. */
   readonly low: number;
   readonly high: number;
+
+  constructor(rule: string, limit: Limit, table: Table, owner: number, { low, high }: Mark) {
+    this.rule = rule;
+    this.limit = limit;
+    this.table = table;
+    this.owner = owner;
+    this.low = low;
+    this.high = high;
+  }
 }
+
+type Mark = Pick<Binding, "low" | "high">;
 
 export class Bindings {
   /** One for each size of state. */
@@ -25,7 +35,7 @@ export class Bindings {
 
   of(rule: string, limit: Limit): Binding {
     const binding = this.#lately.get(limit);
-    if (binding !== undefined && binding.rule === rule && binding.limit === limit) return binding;
+    if (binding !== undefined && binding.rule === rule) return binding;
     const found = this.#find(rule, limit);
     this.#lately.set(limit, found);
     return found;
@@ -37,21 +47,31 @@ export class Bindings {
       ofRule = new RuleBindings();
       this.#ofRule.set(rule, ofRule);
     }
-    let binding = ofRule.byId.get(limit.id);
+    let binding = ofRule.byLimit.get(limit);
     if (binding === undefined) {
-      const table = this.#tableFor(limit);
-      binding = { rule, limit, name: undefined, table, owner: table.owners.length, ...ofRule.nextMark() };
-      table.owners.push(binding);
+      binding = this.#bind(rule, limit, ofRule);
+      ofRule.byLimit.set(limit, binding);
       ofRule.byId.set(limit.id, binding);
-    }
-    if (binding.limit !== limit) {
-      binding.limit = limit;
-      binding.name = undefined;
     }
     return binding;
   }
 
-  /** All of a rule, those of limits no longer in force included. */
+  /** Two limits of one id under one rule, as those of two tiers, share their states: only the numbers are their own. */
+  #bind(rule: string, limit: Limit, ofRule: RuleBindings): Binding {
+    const like = ofRule.byId.get(limit.id);
+    if (like !== undefined) {
+      const binding = new Binding(rule, limit, like.table, like.owner, like);
+      // What a state weighs goes by the numbers met last.
+      like.table.owners[like.owner] = binding;
+      return binding;
+    }
+    const table = this.#tableFor(limit);
+    const binding = new Binding(rule, limit, table, table.owners.length, ofRule.nextMark());
+    table.owners.push(binding);
+    return binding;
+  }
+
+  /** One for each id a limit of the rule has had, also of those no longer in force. */
   ofRule(rule: string): Iterable<Binding> {
     return this.#ofRule.get(rule)?.byId.values() ?? [];
   }
@@ -67,6 +87,7 @@ export class Bindings {
 }
 
 class RuleBindings {
+  readonly byLimit = new WeakMap<Limit, Binding>();
   readonly byId = new Map<string, Binding>();
   readonly #mark = new Int32Array(2);
 
@@ -74,7 +95,7 @@ class RuleBindings {
    * Neighbours differ in the last bits only, on which neither segment nor slot depend: what a rule keeps of one key lies
    * side by side, and comes from memory together.
    */
-  nextMark(): Pick<Binding, "low" | "high"> {
+  nextMark(): Mark {
     const nth = this.byId.size % neighbours;
     if (nth === 0) crypto.getRandomValues(this.#mark);
     const [low, high] = this.#mark as unknown as [number, number];

@@ -13,12 +13,14 @@ import {
 import { type Clock, checkedClock, systemClock } from "../../clock.js";
 import type { Verdict } from "../../decision.js";
 import { ConfigError, shown } from "../../errors.js";
-import { commonHash, HashedKey, KeyHash } from "../../key-hash.js";
+import { KeyHash } from "../../key-hash.js";
 import { type Limit, maxCells, Reading, Ruling, rejectUnknownOptions } from "../../limit.js";
 import { declareSure, type Store, type Terms } from "../../store.js";
 import { type Binding, Bindings } from "./bindings.js";
+import { KeyInHand } from "./key-in-hand.js";
 import { Shelf } from "./shelf.js";
 import type { Candidate } from "./table.js";
+import { UsualChecks } from "./usual-checks.js";
 
 export interface MemoryStoreOptions {
   /** The most states kept, one per rule, key and limit. Default 1,000,000. When full, what matters least is dropped. */
@@ -35,19 +37,15 @@ const absent = new Float64Array(maxCells);
 // Of the check in hand: nothing else runs between writing and reading them.
 const ruling = new Ruling();
 const reading = new Reading();
-/** What stood in the cells of each check that was charged before all were judged. */
-const mostSeveral = 16;
-const before = new Float64Array(mostSeveral * maxCells);
 
 class MemoryStore implements Store {
   /** The one it was handed. */
   readonly clock?: Clock;
   readonly #clock: Clock;
   readonly #maxKeys: number;
-  /** The halves of the hash of the key in hand. */
-  #low = 0;
-  #high = 0;
+  readonly #hand = new KeyInHand();
   readonly #bindings = new Bindings();
+  readonly #usual = new UsualChecks(this.#bindings, this.#hand);
   readonly #shelf = new Shelf();
   /** No hold lasts longer than this: until the first one nobody looks for holds. */
   #lastHoldEnds = Number.NEGATIVE_INFINITY;
@@ -83,7 +81,9 @@ class MemoryStore implements Store {
     const at = terms?.at;
     if (checks.length === 1) return [this.decideOne(checks[0] as Check, at)];
     const now = at === undefined ? this.#clock() : at;
-    return this.#decideSeveral(checks, now) ?? this.#decideTogether(checks, now);
+    const usual =
+      now < this.#lastHoldEnds ? undefined : this.#usual.decide(checks, now, terms?.areSound === true);
+    return usual ?? this.#decideTogether(checks, now);
   }
 
   decideOne(check: Check, at?: number): Verdict {
@@ -112,7 +112,7 @@ class MemoryStore implements Store {
         this.#shelf.find(ledgerName(rule, limit.id, key))?.refund(limit.args, now, charge);
         continue;
       }
-      this.#take(key);
+      this.#hand.take(key);
       const place = this.#places[0] as Place;
       if (this.#find(this.#bindings.of(rule, limit), place))
         limit.refund(place.cells, place.offset, now, charge);
@@ -126,7 +126,7 @@ class MemoryStore implements Store {
   }
 
   #holdUntil(rule: string, key: string, until: number, now: number): void {
-    this.#take(key);
+    this.#hand.take(key);
     const place = this.#holdPlace;
     if (!this.#find(this.#bindings.of(rule, holds), place)) this.#insert(place, now);
     place.cells[place.offset] = until;
@@ -136,12 +136,12 @@ class MemoryStore implements Store {
   forget(checks: readonly Check[]): void {
     for (const { rule, key } of checks) {
       validateKey(key);
-      this.#take(key);
+      this.#hand.take(key);
       // Limits no longer in force and the hold lie under the same rule.
       for (const binding of this.#bindings.ofRule(rule)) {
         const { limit, table } = binding;
         if (limit.ledger !== undefined) this.#shelf.remove(ledgerName(rule, limit.id, key));
-        else table.remove(this.#lowOf(binding), this.#highOf(binding));
+        else table.remove(this.#hand.lowOf(binding), this.#hand.highOf(binding));
       }
     }
   }
@@ -159,9 +159,9 @@ class MemoryStore implements Store {
     let { binding } = place;
     if (binding === undefined || binding.limit !== limit || binding.rule !== rule)
       place.binding = binding = this.#bindings.of(rule, limit);
-    this.#take(key, hashed);
-    const low = this.#lowOf(binding);
-    const high = this.#highOf(binding);
+    this.#hand.take(key, hashed);
+    const low = this.#hand.lowOf(binding);
+    const high = this.#hand.highOf(binding);
     const segment = binding.table.segmentOf(high);
     const offset = segment.find(low, high);
     const now = at === undefined ? this.#clock() : at;
@@ -183,69 +183,6 @@ class MemoryStore implements Store {
     limit.read(after, 0, now, cost, reading);
     if (check.name === undefined) binding.name ??= levelName(rule, limit);
     return verdictOf(check, ruling, reading, allowed, now, 0, check.name ?? binding.name);
-  }
-
-  /**
-   * The same for several, as long as all are known and all allow: each is charged as it is met. The first that is not so
-   * has everything put back as it was, and the answer is undefined: the long way decides.
-   */
-  #decideSeveral(checks: readonly Check[], now: number): Verdict[] | undefined {
-    if (checks.length > mostSeveral || now < this.#lastHoldEnds) return undefined;
-    const places = this.#places;
-    while (places.length < checks.length) places.push(new Place());
-    let charged = 0;
-    try {
-      const verdicts: Verdict[] = [];
-      while (charged < checks.length) {
-        const check = checks[charged] as Check;
-        if (!this.#chargeUsual(check, checks, charged, now)) break;
-        charged++;
-        check.limit.read(ruling.ifAllowed, 0, now, costOf(check), reading);
-        verdicts.push(verdictOf(check, ruling, reading, true, now, 0));
-      }
-      if (charged === checks.length) return verdicts;
-    } catch {
-      // The long way meets it too, before anything is charged.
-    }
-    return this.#putBack(charged);
-  }
-
-  /** False, with nothing done, where there is more to it: it is new, it is refused, or something about it is unusual. */
-  #chargeUsual(check: Check, checks: readonly Check[], at: number, now: number): boolean {
-    const { rule, key, limit, cost = 1 } = check;
-    if (limit.cells === 0 || limit.countsOffences === true || !isCost(cost) || !agrees(checks, at))
-      return false;
-    if (typeof key !== "string" || key === "") return false;
-    if (at === 0 || key !== checks[at - 1]?.key) this.#take(key, check.hashed);
-    const place = this.#places[at] as Place;
-    let { binding } = place;
-    if (binding === undefined || binding.limit !== limit || binding.rule !== rule)
-      place.binding = binding = this.#bindings.of(rule, limit);
-    place.low = this.#lowOf(binding);
-    place.high = this.#highOf(binding);
-    const segment = binding.table.segmentOf(place.high);
-    const offset = segment.find(place.low, place.high);
-    if (offset < 0) return false;
-    const { cells } = segment;
-    ruling.delayMs = Number.NaN;
-    ruling.estimate = Number.NaN;
-    limit.step(cells, offset, now, cost, ruling);
-    if (!ruling.allowed) return false;
-    for (let cell = 0; cell < limit.cells; cell++) {
-      before[at * maxCells + cell] = cells[offset + cell] as number;
-      cells[offset + cell] = ruling.ifAllowed[cell] as number;
-    }
-    return true;
-  }
-
-  /** Undoes what the first so many checks charged. */
-  #putBack(count: number): undefined {
-    for (let i = 0; i < count; i++) {
-      const { binding, low, high } = this.#places[i] as Place;
-      const { table, limit } = binding as Binding;
-      const segment = table.segmentOf(high);
-      write(segment.cells, segment.find(low, high), before.subarray(i * maxCells), limit.cells);
-    }
   }
 
   #decideTogether(checks: readonly Check[], now: number): Verdict[] {
@@ -295,7 +232,7 @@ class MemoryStore implements Store {
     for (let i = 0; i < checks.length; i++) {
       const check = checks[i] as Check;
       const { rule, key, limit, cost = 1 } = check;
-      if (key !== taken) this.#take(key, check.hashed);
+      if (key !== taken) this.#hand.take(key, check.hashed);
       taken = key;
       if (i === this.#places.length) this.#places.push(new Place());
       const place = this.#places[i] as Place;
@@ -315,25 +252,12 @@ class MemoryStore implements Store {
     return passes;
   }
 
-  /** Takes a key in hand. */
-  #take(key: string, hashed?: HashedKey): void {
-    // Whoever stands in front of a store may have changed the key, and left its hash.
-    if (hashed instanceof HashedKey && hashed.key === key) {
-      this.#low = hashed.low;
-      this.#high = hashed.high;
-      return;
-    }
-    commonHash.of(key);
-    this.#low = commonHash.low;
-    this.#high = commonHash.high;
-  }
-
   /** Points the place at the state of the key in hand. Answers whether there is one. */
   #find(binding: Binding, place: Place): boolean {
     const { table } = binding;
     place.binding = binding;
-    place.low = this.#lowOf(binding);
-    place.high = this.#highOf(binding);
+    place.low = this.#hand.lowOf(binding);
+    place.high = this.#hand.highOf(binding);
     const segment = table.segmentOf(place.high);
     const offset = segment.find(place.low, place.high);
     const isThere = offset >= 0;
@@ -356,15 +280,6 @@ class MemoryStore implements Store {
   #heldUntil(rule: string): number {
     const place = this.#holdPlace;
     return this.#find(this.#bindings.of(rule, holds), place) ? (place.cells[place.offset] as number) : 0;
-  }
-
-  /** The halves under which a limit's state of the key in hand is kept; a low half of 0 means none. */
-  #lowOf(binding: Binding): number {
-    return this.#low ^ binding.low || 1;
-  }
-
-  #highOf(binding: Binding): number {
-    return this.#high ^ binding.high;
   }
 
   #write(place: Place, after: Float64Array, now: number): void {
@@ -435,22 +350,6 @@ class Place {
   offset = 0;
   version = -1;
   heldUntil = 0;
-}
-
-function isCost(cost: unknown): boolean {
-  return typeof cost === "number" && cost > 0 && cost <= Number.MAX_SAFE_INTEGER;
-}
-
-/** Whether a check has no other of its rule before it, or one that differs from it in the limit alone. */
-function agrees(checks: readonly Check[], at: number): boolean {
-  const { rule, key, limit, cost, shadow, id } = checks[at] as Check;
-  for (let i = 0; i < at; i++) {
-    const other = checks[i] as Check;
-    if (other.rule !== rule) continue;
-    const isLike = other.key === key && other.cost === cost && other.shadow === shadow && other.id === id;
-    if (!isLike || other.limit.id === limit.id) return false;
-  }
-  return true;
 }
 
 function write(cells: Float64Array, offset: number, after: Float64Array, count: number): void {

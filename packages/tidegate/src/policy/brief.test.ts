@@ -1,0 +1,77 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { createGate, fixedWindow, memoryStore, tokenBucket } from "../index.js";
+import type { Subject } from "../subject.js";
+import { virtualClock } from "../testing/virtual-clock.js";
+import type { RuleOptions } from "./rule-options.js";
+
+const tiers = {
+  free: [fixedWindow({ limit: 3, window: "1m" })],
+  pro: [fixedWindow({ limit: 9, window: "1m" }), fixedWindow({ limit: 20, window: "1h" })],
+};
+
+const limits = fc.constantFrom<RuleOptions["limits"]>(
+  "tier",
+  "4 per 1m",
+  ["6 per 10s", "15 per 5m"],
+  tokenBucket({ rate: 1, per: "1s", burst: 5 }),
+  fixedWindow({ limit: 5, window: "1m", countRefused: true }),
+);
+const rule = fc.record(
+  {
+    by: fc.constantFrom<RuleOptions["by"]>("ip", "user", "customer", "header:x-key", ["ip", "user"]),
+    limits,
+    only: fc.constantFrom("/a", "POST /a", "/a/b"),
+    mode: fc.constantFrom("off" as const, "enforce" as const),
+  },
+  { requiredKeys: ["by", "limits"] },
+);
+const subject = fc
+  .record({
+    ip: fc.constantFrom("203.0.113.7", "203.0.113.8", "2001:db8::1", "2001:db8:0:1::1", "nonsense"),
+    method: fc.constantFrom("GET", "POST"),
+    path: fc.constantFrom("/a", "/a/b", "/a/../a", "/c"),
+    user: fc.constantFrom(undefined, "ann", "bob"),
+    customer: fc.constantFrom(undefined, "acme", "umbrella"),
+    key: fc.integer({ min: 0, max: 9 }),
+  })
+  .map(({ key, ...facts }): Subject => {
+    const header = (name: string) => (name === "x-key" && key > 0 ? `key ${key}` : undefined);
+    return { host: "example.com", header, ...facts };
+  });
+
+describe("a brief policy", () => {
+  it("decides as it would if every rule were asked at length", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(rule, { minLength: 1, maxLength: 5 }),
+        fc.array(fc.tuple(subject, fc.nat(8000)), { minLength: 20, maxLength: 60 }),
+        async (rules, visits) => {
+          const clock = virtualClock(1_700_000_000_000);
+          const [brief, long] = await Promise.all(
+            [0, 1].map(async () => {
+              const gate = createGate({
+                rules: rules.map((one, i) => ({ name: `rule ${i}`, ...one })),
+                tiers,
+                defaultTier: "free",
+                newKeysPerSecond: 3,
+                store: memoryStore({ clock }),
+                onWarning() {},
+              });
+              await gate.customers.setTier("acme", "pro");
+              return gate;
+            }),
+          );
+          for (const [visit, pauseMs] of visits) {
+            clock.advance(pauseMs);
+            const { id, ...short } = (await brief?.decide(visit)) ?? { id: "" };
+            // Whoever names a cost is asked about at length.
+            expect({ ...(await long?.decide(visit, { cost: 1 })), id }).toEqual({ ...short, id });
+          }
+          const [counted, expected] = [brief?.metrics(), long?.metrics()];
+          expect(counted).toEqual(expected);
+        },
+      ),
+    );
+  });
+});

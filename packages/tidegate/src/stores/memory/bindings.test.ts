@@ -1,0 +1,39 @@
+import { describe, expect, it } from "vitest";
+import { fixedWindow } from "../../algorithms/fixed-window/fixed-window.js";
+import { Bindings } from "./bindings.js";
+
+const few = fixedWindow({ limit: 5, window: "1m" });
+const many = fixedWindow({ limit: 500, window: "1m" });
+const hourly = fixedWindow({ limit: 5, window: "1h" });
+
+describe("bindings", () => {
+  it("limits of one id under one rule share their states, and each keeps its own numbers", () => {
+    const bindings = new Bindings();
+    const [first, second] = [bindings.of("r", few), bindings.of("r", many)];
+    expect(second).toMatchObject({
+      table: first.table,
+      owner: first.owner,
+      low: first.low,
+      high: first.high,
+    });
+    expect([first.limit, second.limit]).toEqual([few, many]);
+    expect(bindings.of("r", hourly).low).not.toBe(first.low);
+    expect([...bindings.ofRule("r")]).toHaveLength(2);
+  });
+
+  it("asking for them in turn, also under another rule, makes none anew", () => {
+    const bindings = new Bindings();
+    const all = () => ["r", "s"].flatMap((rule) => [few, many].map((limit) => bindings.of(rule, limit)));
+    const first = all();
+    for (const [i, binding] of all().entries()) expect(binding).toBe(first[i]);
+    expect(first[0]?.table.owners).toHaveLength(2);
+  });
+
+  it("what a state weighs goes by the numbers met last", () => {
+    const bindings = new Bindings();
+    const { table, owner } = bindings.of("r", few);
+    expect(table.owners[owner]?.limit).toBe(few);
+    bindings.of("r", many);
+    expect(table.owners[owner]?.limit).toBe(many);
+  });
+});
