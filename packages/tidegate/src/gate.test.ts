@@ -11,6 +11,7 @@ import {
   tokenBucket,
   type Warning,
 } from "./index.js";
+import { memoryDirectory } from "./policy/lists/memory-directory.js";
 import { subjectOf } from "./testing/subject.js";
 import { type VirtualClock, virtualClock } from "./testing/virtual-clock.js";
 
@@ -372,6 +373,24 @@ describe("tiers and overrides", () => {
     await times(5, () => gate.decide(of("1")));
     await gate.customers.setTier("1", "pro");
     expect((await gate.decide(of("1"))).verdicts.map(({ remaining }) => remaining)).toEqual([39, 4934]);
+  });
+
+  it("while a customer is looked up time goes on: it is counted when that is known", async () => {
+    const clock = virtualClock(start);
+    const slow = memoryDirectory({ clock });
+    const directory = {
+      ...slow,
+      async customer(id: string) {
+        const record = await slow.customer(id);
+        clock.advance("2m");
+        return record;
+      },
+    };
+    const { gate } = open({ rules: [api], tiers, store: memoryStore({ clock }), directory });
+    expect((await gate.decide(of("1"))).verdict?.at).toBe(start + 120_000);
+    const delays = { ...api, limits: "5 per minute", action: "delay" } as const;
+    gate.update({ rules: [delays, { ...api, name: "tiers" }], tiers });
+    expect((await gate.decide(of("2"))).verdict?.at).toBe(start + 240_000);
   });
 
   it("an override replaces the tier, and can be changed and taken back while counts go on", async () => {
