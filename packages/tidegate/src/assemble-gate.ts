@@ -42,7 +42,7 @@ import {
 import type { Rule } from "./policy/rules.js";
 import { Tally } from "./policy/tally.js";
 import { WaitingRoom, type WaitsFor } from "./policy/waiting-room.js";
-import type { Answer, Store } from "./store.js";
+import type { Answer, Store, Terms } from "./store.js";
 import type { Outcome, Subject } from "./subject.js";
 
 /** Where a gate gets what it was not given. */
@@ -138,6 +138,10 @@ export function assembleGate(options: GateOptions, defaults: GateDefaults): Gate
     return mirror.customer(typeof customer === "string" ? customer : String(customer));
   }
 
+  function termsOf({ at }: ReceivedRequest): Terms {
+    return { at: isStoresTime ? at : undefined, areSound: true };
+  }
+
   /** held and rules: one act of the store, however many rules. `goOn` makes of it what is answered, with no promise more. */
   function judge<T>(
     request: ReceivedRequest,
@@ -150,7 +154,7 @@ export function assembleGate(options: GateOptions, defaults: GateDefaults): Gate
       const decision = plainDecision(id, true, questions.isOff ? "off" : "no-rule");
       return goOn({ decision, questions, answers: [] }, request);
     }
-    const answer = store.decide(questions.checks, isStoresTime ? { at: request.at } : undefined);
+    const answer = store.decide(questions.checks, termsOf(request));
     return isPromise(answer)
       ? answer.then((answers) => conclude(request, questions, answers, id, goOn))
       : conclude(request, questions, answer, id, goOn);
@@ -273,8 +277,18 @@ export function assembleGate(options: GateOptions, defaults: GateDefaults): Gate
     if (early !== undefined) return announce(request, early);
     const record = recordOf(request);
     return isPromise(record)
-      ? record.then((known) => decideAs(request.lookedAtAgain(clock()), known, id))
+      ? record.then((known) => decideLater(request.lookedAtAgain(clock()), known, id))
       : decideAs(request, record, id);
+  }
+
+  /** Lists and policy may have changed while a customer was looked up. */
+  function decideLater(
+    request: ReceivedRequest,
+    record: CustomerRecord | undefined,
+    id: string,
+  ): Answer<Decision> {
+    const early = beforeRules(request, id);
+    return early === undefined ? decideAs(request, record, id) : announce(request, early);
   }
 
   function decideAs(
@@ -282,17 +296,20 @@ export function assembleGate(options: GateOptions, defaults: GateDefaults): Gate
     record: CustomerRecord | undefined,
     id: string,
   ): Answer<Decision> {
-    if (policy.isBrief && asksNothing(request.asked)) {
-      const checks = briefChecks(policy, request, record, newcomers);
-      if (checks !== undefined) return decideBriefly(request, checks, id);
-    }
+    if (policy.isBrief && asksNothing(request.asked))
+      return decideBriefly(request, briefChecks(policy, request, record, newcomers), id);
     if (!policy.delays) return judge(request, record, id, announceAtOnce);
     return Promise.resolve(judge(request, record, id, announceAfterDelays));
   }
 
   /** Most requests: nothing is known of them afterwards but the verdicts. */
-  function decideBriefly(request: ReceivedRequest, checks: Check[], id: string): Answer<Decision> {
-    const answer = store.decide(checks, isStoresTime ? { at: request.at, areSound: true } : undefined);
+  function decideBriefly(
+    request: ReceivedRequest,
+    checks: Check[] | undefined,
+    id: string,
+  ): Answer<Decision> {
+    if (checks === undefined) return announce(request, plainDecision(id, true, "no-rule"));
+    const answer = store.decide(checks, termsOf(request));
     return isPromise(answer)
       ? answer.then((verdicts) => announce(request, decisionBy(id, verdicts, verdicts)))
       : announce(request, decisionBy(id, answer, answer));

@@ -393,6 +393,25 @@ describe("tiers and overrides", () => {
     expect((await gate.decide(of("2"))).verdict?.at).toBe(start + 240_000);
   });
 
+  it("who is listed while a customer is looked up is heeded, and a policy switched off too", async () => {
+    const answers: (() => void)[] = [];
+    const slow = memoryDirectory();
+    const directory = {
+      ...slow,
+      customer: () => new Promise<undefined>((resolve) => answers.push(() => resolve(undefined))),
+    };
+    const { gate } = open({ rules: [api], tiers: { none: ["0 per hour"] }, directory, deadlineMs: 10_000 });
+    const blocked = gate.decide(of("1"));
+    await gate.blocklist.add("203.0.113.7");
+    answers.pop()?.();
+    expect(await blocked).toMatchObject({ allowed: false, reason: "blocklist" });
+    await gate.blocklist.remove("203.0.113.7");
+    const off = gate.decide(of("2"));
+    gate.update({ rules: [api], tiers, mode: "off" });
+    answers.pop()?.();
+    expect(await off).toMatchObject({ allowed: true, reason: "off" });
+  });
+
   it("an override replaces the tier, and can be changed and taken back while counts go on", async () => {
     const { gate } = open({ rules: [api], tiers, defaultTier: "free" });
     await gate.customers.setLimits("3", { 60: 100, 3600: 1000, 86400: 10_000 });

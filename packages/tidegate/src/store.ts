@@ -59,7 +59,10 @@ export interface Terms {
   /** The caller has its answer elsewhere after this many milliseconds: from then on the call must have no effect. */
   readonly deadlineMs?: number;
   /** The time by the store's own clock, where the caller has just read it. Heeded by stores of the same process. */
-  readonly at?: number;
-  /** The caller answers for it that keys and costs are valid, and that checks of one rule agree as they must. */
+  readonly at?: number | undefined;
+  /**
+   * The caller answers for it that keys and costs are valid, and that checks of one rule agree as they must: the memory
+   * store looks several checks over no more. Whoever changes checks on their way does not pass it on.
+   */
   readonly areSound?: boolean;
 }

@@ -52,6 +52,9 @@ function unknownClient(): Client {
 export function clientTeller(identity: Required<IdentityOptions>): (ip: string) => Client {
   const { ipv6Prefix, networkPrefixes } = identity;
   const known = new Remembered<Client>(mostRemembered);
+  /** Requests of one client come in rows, by one connection. */
+  let lastIp = "";
+  let last: Client | undefined;
 
   function tell(ip: string): Client {
     const address = parseAddress(ip);
@@ -70,8 +73,11 @@ export function clientTeller(identity: Required<IdentityOptions>): (ip: string) 
   }
 
   return (ip) => {
+    if (ip === lastIp && last !== undefined) return last;
     if (typeof ip !== "string" || ip.length > longestAddress) return unknownClient();
-    return known.get(ip) ?? meet(ip);
+    last = known.get(ip) ?? meet(ip);
+    lastIp = ip;
+    return last;
   };
 }
 

@@ -33,7 +33,7 @@ export function decisionFrom(id: string, questions: Questions, answers: readonly
   return decisionBy(id, verdicts, exposedOf(questions, verdicts));
 }
 
-/** The same where all verdicts count and may be shown. */
+/** Of verdicts that all count; those in `exposed` may be shown. */
 export function decisionBy(id: string, verdicts: readonly Verdict[], exposed: readonly Verdict[]): Draft {
   const verdict = spokesman(verdicts);
   const source = sourceOf(verdicts);

@@ -17,8 +17,6 @@ export interface NewcomerCap {
    * new ones in this second of the clock. If not, count the request under the block's key.
    */
   admit(block: string, key: string, now: number): boolean;
-  /** Whether a rule's keys of a client need watching: an IPv4 block has few addresses, so keys made of them do not. */
-  watches(rule: { readonly isForgeable: boolean }, client: { readonly isV6: boolean }): boolean;
 }
 
 /** A key not seen for so many seconds, of the clock or against it, is new again. */
@@ -47,8 +45,6 @@ export function newcomerCap({ perSecond, blocks = 4096, keys = 65_536 }: Newcome
   const newcomers = blockCounts(blocks);
 
   return {
-    watches: ({ isForgeable }, { isV6 }) => isForgeable || isV6,
-
     admit(block, key, now) {
       const second = Math.floor(now / 1000) >>> 0;
       hash.of(key);

@@ -23,7 +23,7 @@ export interface CompiledPolicy {
   readonly delays: boolean;
   /** All its rules do is count and refuse: once a request's verdicts are there, nothing else of it matters. */
   readonly isPlain: boolean;
-  /** Plain, and every request weighs 1. */
+  /** Plain, with no rule off, and every request weighs 1. */
   readonly isBrief: boolean;
   readonly safelist: AddressSet;
   readonly blocklist: AddressSet;
@@ -88,7 +88,7 @@ export function compilePolicy(policy: Policy, terms: PolicyTerms): CompiledPolic
     usesTiers,
     delays: rules.some(({ maxDelayMs }) => maxDelayMs > 0),
     isPlain: isAllPlain,
-    isBrief: isAllPlain && rules.every(({ cost }) => cost === 1),
+    isBrief: isAllPlain && rules.every(({ cost, isOff }) => cost === 1 && !isOff),
     safelist: setOf(policy.safelist, "safelist"),
     blocklist: setOf(policy.blocklist, "blocklist"),
   };

@@ -2,6 +2,7 @@ import { type Check, validateCost } from "../check.js";
 import type { CustomerRecord } from "../directory.js";
 import { shown, TidegateError } from "../errors.js";
 import type { DecideOptions } from "../gate.js";
+import type { HashedKey } from "../key-hash.js";
 import type { Subject } from "../subject.js";
 import type { Candidate } from "./candidates.js";
 import type { NewcomerCap } from "./newcomers.js";
@@ -78,16 +79,10 @@ export class Questions {
       }
       const key = rule.keyOf(this.#request);
       if (key === undefined) continue;
-      if (newcomers !== undefined && applies && !this.isAdmitted(newcomers, rule, key))
-        this.askCrowd(rule, key);
+      if (applies && !isAdmitted(newcomers, rule, key, this.#request)) this.askCrowd(rule, key);
       else this.ask(rule, key, applies);
     }
     return this;
-  }
-
-  private isAdmitted(newcomers: NewcomerCap, rule: Rule, key: string): boolean {
-    const { client, at } = this.#request;
-    return !newcomers.watches(rule, client) || newcomers.admit(client.network, key, at);
   }
 
   private applies({ matches }: Rule): boolean {
@@ -99,7 +94,14 @@ export class Questions {
     const isShadow = rule.isShadow || this.#policy.isShadow;
     const levels = applies ? this.levelsOf(rule) : noLevels;
     const cost = this.costOf(rule, levels);
-    const counting = { as: rule.name, key, cost, shadow: isShadow, id: this.idFor(rule, levels, cost) };
+    const counting: Counting & { shadow: boolean } = {
+      as: rule.name,
+      key,
+      cost,
+      shadow: isShadow,
+      id: this.idFor(rule, levels, cost),
+      hashed: rule.isByIp ? this.#request.client : undefined,
+    };
     const trusted = applies ? rule.trust?.keyOf(this.#request) : undefined;
     // Where trust may spare the request, the rule's word is weighed when the store has said whether it does.
     if (trusted !== undefined) counting.shadow = true;
@@ -124,11 +126,11 @@ export class Questions {
     const cost = this.costOf(rule, levels);
     // A retry counts again for the block: two of its clients may choose one id.
     const id = rule.leases ? this.#id : undefined;
-    const counting = { as, key: this.#request.client.network, cost, shadow: isShadow, id };
+    const counting = { as, key: this.#request.client.network, cost, shadow: isShadow, id, hashed: undefined };
     for (const level of levels) this.check(counting, level);
     const to = this.checks.length;
     const own = { ...counting, as: rule.name, key, id: this.idFor(rule, levels, cost) };
-    for (const level of levels) if (level.limit.refusedWeight === 0) this.check(own, level);
+    for (const level of levels.filter(countedAlone)) this.check(own, level);
     const plain = { ladderAt: -1, trustAt: -1, isShadow, isWatch: false };
     this.note({ rule, as, key: counting.key, from, to, ...plain });
     this.note({ rule, as: rule.name, key, from: to, to: this.checks.length, ...plain });
@@ -172,9 +174,9 @@ export class Questions {
   }
 
   /** Answers where it stands. */
-  private check({ as, key, cost, shadow, id }: Counting, level: Level): number {
+  private check({ as, key, cost, shadow, id, hashed }: Counting, level: Level): number {
     const { limit, name, tier } = level;
-    return this.checks.push({ rule: as, key, limit, cost, shadow, name, tier, id, hashed: undefined }) - 1;
+    return this.checks.push({ rule: as, key, limit, cost, shadow, name, tier, id, hashed }) - 1;
   }
 }
 
@@ -186,9 +188,26 @@ interface Counting {
   readonly cost: number;
   readonly shadow: boolean;
   readonly id: string | undefined;
+  readonly hashed: HashedKey | undefined;
 }
 
 const noLevels: readonly Level[] = [];
+
+/** Whether a key is counted on its own: an IPv4 block has few addresses, so keys made of them need no watching. */
+export function isAdmitted(
+  newcomers: NewcomerCap | undefined,
+  { isForgeable }: Rule,
+  key: string,
+  { client, at }: ReceivedRequest,
+): boolean {
+  if (newcomers === undefined || (!isForgeable && !client.isV6)) return true;
+  return newcomers.admit(client.network, key, at);
+}
+
+/** Whether a limit keeps nothing of what it refuses: then a key is asked about also where it counts for its block. */
+export function countedAlone({ limit }: Level): boolean {
+  return limit.refusedWeight === 0;
+}
 
 /** Under which name a rule counts what an address block brings beyond its share. */
 export function crowdOf(rule: string): string {

@@ -29,11 +29,15 @@ describe("bindings", () => {
     expect(first[0]?.table.owners).toHaveLength(2);
   });
 
-  it("what a state weighs goes by the numbers met last", () => {
+  it("a state weighs what the strictest of those who share it says, however many they are and whoever came last", () => {
     const bindings = new Bindings();
     const { table, owner } = bindings.of("r", few);
-    expect(table.owners[owner]?.limit).toBe(few);
-    bindings.of("r", many);
-    expect(table.owners[owner]?.limit).toBe(many);
+    const now = 1_700_000_000_000;
+    const weightOf = (count: number) =>
+      table.owners[owner]?.pressure(Float64Array.of(now + 1, count), 0, now);
+    for (let limit = 100; limit < 400; limit++) bindings.of("r", fixedWindow({ limit, window: "1m" }));
+    expect(weightOf(5)).toBe(1);
+    bindings.of("r", fixedWindow({ limit: 2, window: "1m" }));
+    expect(weightOf(5)).toBe(2.5);
   });
 });

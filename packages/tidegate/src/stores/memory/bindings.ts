@@ -1,5 +1,5 @@
 import type { Limit } from "../../limit.js";
-import { Table } from "./table.js";
+import { type Owner, Table } from "./table.js";
 
 /** A rule's limit, as the store knows it. */
 export class Binding {
@@ -60,15 +60,12 @@ export class Bindings {
   #bind(rule: string, limit: Limit, ofRule: RuleBindings): Binding {
     const like = ofRule.byId.get(limit.id);
     if (like !== undefined) {
-      const binding = new Binding(rule, limit, like.table, like.owner, like);
-      // What a state weighs goes by the numbers met last.
-      like.table.owners[like.owner] = binding;
-      return binding;
+      (like.table.owners[like.owner] as Sharers).add(limit);
+      return new Binding(rule, limit, like.table, like.owner, like);
     }
     const table = this.#tableFor(limit);
-    const binding = new Binding(rule, limit, table, table.owners.length, ofRule.nextMark());
-    table.owners.push(binding);
-    return binding;
+    const owner = table.owners.push(new Sharers(limit)) - 1;
+    return new Binding(rule, limit, table, owner, ofRule.nextMark());
   }
 
   /** One for each id a limit of the rule has had, also of those no longer in force. */
@@ -84,6 +81,39 @@ export class Bindings {
     }
     return table;
   }
+}
+
+/**
+ * The limits of one id under one rule, to whichever of which a state may belong: it weighs what the strictest says. By the
+ * numbers of a generous tier a client of a poor one, at its limit, would be among the first to be dropped, and free again.
+ */
+class Sharers implements Owner {
+  readonly #limits: Limit[];
+
+  constructor(first: Limit) {
+    this.#limits = [first];
+  }
+
+  add(limit: Limit): void {
+    const limits = this.#limits;
+    const like = limits.findIndex(({ args }) => args.every((arg, i) => arg === limit.args[i]));
+    if (like >= 0) limits[like] = limit;
+    else if (limits.push(limit) > mostSharers) limits.splice(mostGenerous(limits), 1);
+  }
+
+  pressure(cells: Float64Array, at: number, now: number): number {
+    let most = 0;
+    for (const limit of this.#limits) most = Math.max(most, limit.pressure(cells, at, now));
+    return most;
+  }
+}
+
+/** Customers with limits of their own may be many. */
+const mostSharers = 16;
+
+function mostGenerous(limits: readonly Limit[]): number {
+  const rates = limits.map(({ limit, windowMs }) => limit / windowMs);
+  return rates.indexOf(Math.max(...rates));
 }
 
 class RuleBindings {

@@ -8,7 +8,7 @@ export class KeyInHand {
 
   take(key: string, hashed?: HashedKey): void {
     // Whoever stands in front of a store may have changed the key, and left its hash.
-    if (hashed !== undefined && hashed.key === key && hashed instanceof HashedKey) {
+    if (hashed?.key === key && hashed instanceof HashedKey) {
       this.#low = hashed.low;
       this.#high = hashed.high;
       return;

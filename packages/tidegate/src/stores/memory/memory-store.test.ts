@@ -238,6 +238,30 @@ describe("memoryStore, several checks at once", () => {
     expect(store.peek([check])[0]?.remaining).toBe(9);
   });
 
+  it("a generous tier does not make a poor one's clients free again, when segments fill and when the store is full", () => {
+    const tiers = [
+      [
+        tokenBucket({ rate: 10, per: "1h", burst: 10 }),
+        tokenBucket({ rate: 1_000_000, per: "1h", burst: 1000 }),
+      ],
+      [fixedWindow({ limit: 10, window: "1h" }), fixedWindow({ limit: 100_000, window: "1h" })],
+    ] as const;
+    for (const [poor, generous] of tiers) {
+      const clock = virtualClock(start);
+      const store = memoryStore({ clock, maxKeys: 2000 });
+      const ask = (key: string, limit: Limit, rule = "api") =>
+        store.decide([{ rule, key, limit }])[0]?.allowed;
+      for (let i = 0; i < 10; i++) expect(ask("mallory", poor)).toBe(true);
+      ask("rich", generous);
+      for (let i = 0; i < 20_000; i++) {
+        if (i % 100 === 0) clock.advance(1);
+        ask(`filler ${i}`, fixedWindow({ limit: 100, window: "1h" }), "req/ip");
+        ask(`customer ${i}`, i % 9 === 0 ? generous : poor);
+        if (i % 500 === 0) expect(ask("mallory", poor)).toBe(false);
+      }
+    }
+  });
+
   it("a hash is believed for its own key only", () => {
     const store = memoryStore({ clock: virtualClock(start) });
     const limit = fixedWindow({ limit: 10, window: "1h" });

@@ -5,10 +5,8 @@ import { Table } from "./table.js";
 
 /** The first cell is the time a record expires, the second its pressure until then. */
 const owner = {
-  limit: {
-    pressure: (cells: Float64Array, at: number, now: number) =>
-      (cells[at] as number) > now ? (cells[at + 1] as number) : 0,
-  },
+  pressure: (cells: Float64Array, at: number, now: number) =>
+    (cells[at] as number) > now ? (cells[at + 1] as number) : 0,
 };
 
 function open(): Table {

@@ -2,9 +2,7 @@ import type { Limit } from "../../limit.js";
 import { fullest, Segment } from "./segment.js";
 
 /** Whose records these are, and so what they weigh. */
-export interface Owner {
-  readonly limit: Pick<Limit, "pressure">;
-}
+export type Owner = Pick<Limit, "pressure">;
 
 /** A record that could be dropped. */
 export interface Candidate {
@@ -84,7 +82,7 @@ export class Table {
 
   #pressure(segment: Segment, slot: number, now: number): number {
     const owner = this.owners[segment.ownerOf(slot)] as Owner;
-    return owner.limit.pressure(segment.cells, segment.offsetOf(slot), now);
+    return owner.pressure(segment.cells, segment.offsetOf(slot), now);
   }
 
   #removeSlot(segment: Segment, slot: number): void {

@@ -91,7 +91,7 @@ export class UsualChecks {
 /** Where a check was charged. */
 class Charged {
   binding: Binding | undefined = undefined;
-  cells: Float64Array = before;
+  cells: Float64Array = new Float64Array();
   offset = 0;
 }
 
