@@ -56,6 +56,25 @@ describe("a client far below its rate", () => {
     expect(known("a")).toBe(22);
   });
 
+  test("closing tells of everybody, some hundred at a time, and of nobody more once the store is away", async () => {
+    let isAway = false;
+    const { store, hit, known, asked } = sliced({ most: 1000, isAway: () => isAway });
+    const keys = Array.from({ length: 600 }, (_, i) => `client ${i}`);
+    for (const key of keys) for (let i = 0; i < 3; i++) await hit(key);
+    const before = asked.length;
+    const closed = store.close();
+    await Promise.resolve();
+    expect(asked.length - before).toBeLessThan(300);
+    await closed;
+    expect(keys.map(known)).toEqual(keys.map(() => 3));
+
+    const other = sliced({ most: 1000, isAway: () => isAway });
+    for (const key of keys) for (let i = 0; i < 3; i++) await other.hit(key);
+    isAway = true;
+    await other.store.close();
+    expect(keys.map(other.known)).toEqual(keys.map(() => 1));
+  });
+
   test("who does not come back is told of all the same", async () => {
     const { hit, known, asked, pass } = sliced();
     for (let i = 0; i < 5; i++) await hit("a");
