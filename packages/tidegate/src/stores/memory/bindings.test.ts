@@ -39,5 +39,8 @@ describe("bindings", () => {
     expect(weightOf(5)).toBe(1);
     bindings.of("r", fixedWindow({ limit: 2, window: "1m" }));
     expect(weightOf(5)).toBe(2.5);
+    // One made again and again with the same numbers takes no other's place.
+    for (let i = 0; i < 100; i++) bindings.of("r", fixedWindow({ limit: 50, window: "1m" }));
+    expect(weightOf(5)).toBe(2.5);
   });
 });

@@ -96,7 +96,7 @@ class Sharers implements Owner {
 
   add(limit: Limit): void {
     const limits = this.#limits;
-    const like = limits.findIndex(({ args }) => args.every((arg, i) => arg === limit.args[i]));
+    const like = limits.findIndex((other) => numbersOf(other) === numbersOf(limit));
     if (like >= 0) limits[like] = limit;
     else if (limits.push(limit) > mostSharers) limits.splice(mostGenerous(limits), 1);
   }
@@ -110,6 +110,10 @@ class Sharers implements Owner {
 
 /** Customers with limits of their own may be many. */
 const mostSharers = 16;
+
+function numbersOf({ limit, windowMs, args }: Limit): string {
+  return [limit, windowMs, args].join();
+}
 
 function mostGenerous(limits: readonly Limit[]): number {
   const rates = limits.map(({ limit, windowMs }) => limit / windowMs);
