@@ -706,6 +706,14 @@ describe("events, metrics, busiest", () => {
 });
 
 describe("a cap on new identities", () => {
+  it("an app's function for the key is asked once for each request, named or not, within the cap and beyond", async () => {
+    const asked = vi.fn(({ user }: { user?: string | undefined }) => user);
+    const { gate } = open({ rules: [{ name: "own", by: asked, limits: ["5 per 1m"] }], newKeysPerSecond: 2 });
+    for (let i = 0; i < 10; i++) await gate.decide(subjectOf("203.0.113.7", { user: `user ${i}` }));
+    await gate.decide(client);
+    expect(asked).toHaveBeenCalledTimes(11);
+  });
+
   it("one block's flood of new keys is counted as one; others and clients known before are not touched", async () => {
     const store = memoryStore();
     const gate = createGate({

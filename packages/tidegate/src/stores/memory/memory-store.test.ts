@@ -272,5 +272,7 @@ describe("memoryStore, several checks at once", () => {
     expect([ask("a:k", ["r"]), ask("b:k", ["r", "s"])]).toEqual([9, 9]);
     store.forget([{ rule: "r", key: "k", limit }]);
     expect(ask("k", ["r"])).toBe(9);
+    const odd = ["r", "s"].map((rule) => ({ rule, key: "k", limit, hashed: null as unknown as HashedKey }));
+    expect(store.decide(odd)[0]?.remaining).toBe(8);
   });
 });
