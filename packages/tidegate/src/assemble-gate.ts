@@ -245,11 +245,11 @@ export function assembleGate(options: GateOptions, defaults: GateDefaults): Gate
         decision.delayedMs = waitedMs;
         return decision;
       }
+      const record = await recordOf(request);
       const later = request.lookedAtAgain(clock());
       const early = beforeRules(later, decision.id);
       if (early !== undefined) return early;
-      const record = await recordOf(later);
-      judged = await judge(later.lookedAtAgain(clock()), record, decision.id, (again) => again);
+      judged = await judge(later, record, decision.id, (again) => again);
     }
   }
 

@@ -91,8 +91,12 @@ export function validateKey(key: unknown): void {
   }
 }
 
+export function isCost(cost: unknown): cost is number {
+  return typeof cost === "number" && cost > 0 && cost <= Number.MAX_SAFE_INTEGER;
+}
+
 export function validateCost(cost: unknown): void {
-  if (typeof cost !== "number" || !(cost > 0) || cost > Number.MAX_SAFE_INTEGER) {
+  if (!isCost(cost)) {
     throw new TypeError(
       `cost: ${shown(cost)} is not a cost. Give a number above 0 and up to ${Number.MAX_SAFE_INTEGER}; to look without charging use peek.`,
     );

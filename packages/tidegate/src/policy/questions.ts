@@ -1,4 +1,4 @@
-import { type Check, validateCost } from "../check.js";
+import { type Check, isCost, validateCost } from "../check.js";
 import type { CustomerRecord } from "../directory.js";
 import { shown, TidegateError } from "../errors.js";
 import type { DecideOptions } from "../gate.js";
@@ -94,17 +94,16 @@ export class Questions {
     const isShadow = rule.isShadow || this.#policy.isShadow;
     const levels = applies ? this.levelsOf(rule) : noLevels;
     const cost = this.costOf(rule, levels);
-    const counting: Counting & { shadow: boolean } = {
+    const trusted = applies ? rule.trust?.keyOf(this.#request) : undefined;
+    const counting = {
       as: rule.name,
       key,
       cost,
-      shadow: isShadow,
+      // Where trust may spare the request, the rule's word is weighed when the store has said whether it does.
+      shadow: isShadow || trusted !== undefined,
       id: this.idFor(rule, levels, cost),
       hashed: rule.isByIp ? this.#request.client : undefined,
     };
-    const trusted = applies ? rule.trust?.keyOf(this.#request) : undefined;
-    // Where trust may spare the request, the rule's word is weighed when the store has said whether it does.
-    if (trusted !== undefined) counting.shadow = true;
     for (const level of levels) this.check(counting, level);
     if (!this.#isNoted) return;
     const ladderAt = isShadow || trusted !== undefined ? -1 : this.askLadder(rule, counting);
@@ -227,7 +226,7 @@ function canCharge(levels: readonly Level[], cost: number, id?: string): boolean
 function usableCost(costOf: (subject: Subject) => unknown, subject: Subject): number {
   try {
     const cost = costOf(subject);
-    return typeof cost === "number" && cost > 0 && cost <= Number.MAX_SAFE_INTEGER ? cost : 1;
+    return isCost(cost) ? cost : 1;
   } catch {
     return 1;
   }

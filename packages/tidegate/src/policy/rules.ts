@@ -1,4 +1,4 @@
-import { validateRuleName } from "../check.js";
+import { isCost, validateRuleName } from "../check.js";
 import { parseDuration } from "../duration.js";
 import { ConfigError, shown } from "../errors.js";
 import type { OnStoreFailure } from "../failure-options.js";
@@ -143,8 +143,7 @@ const anHour = 3_600_000;
 
 function parseCost(cost: RuleOptions["cost"], path: string): Rule["cost"] {
   if (cost === undefined) return 1;
-  if (typeof cost === "function" || (typeof cost === "number" && cost > 0 && cost <= Number.MAX_SAFE_INTEGER))
-    return cost;
+  if (typeof cost === "function" || isCost(cost)) return cost;
   throw new ConfigError(
     "TG_COST",
     path,

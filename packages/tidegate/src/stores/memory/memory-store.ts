@@ -2,6 +2,7 @@ import {
   type Charge,
   type Check,
   costOf,
+  isCost,
   isOffence,
   levelName,
   markCrossed,
@@ -154,7 +155,7 @@ class MemoryStore implements Store {
   #decideAlone(check: Check, at: number | undefined): Verdict {
     const { rule, key, limit, cost = 1, hashed } = check;
     if (typeof key !== "string" || key === "") validateKey(key);
-    if (typeof cost !== "number" || !(cost > 0 && cost <= Number.MAX_SAFE_INTEGER)) validateCost(cost);
+    if (!isCost(cost)) validateCost(cost);
     const place = this.#places[0] as Place;
     let { binding } = place;
     if (binding === undefined || binding.limit !== limit || binding.rule !== rule)

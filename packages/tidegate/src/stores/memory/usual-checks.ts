@@ -1,4 +1,4 @@
-import { type Check, verdictOf } from "../../check.js";
+import { type Check, isCost, verdictOf } from "../../check.js";
 import type { Verdict } from "../../decision.js";
 import { maxCells, Reading, Ruling } from "../../limit.js";
 import type { Binding, Bindings } from "./bindings.js";
@@ -99,7 +99,7 @@ class Charged {
 function isSound(checks: readonly Check[], at: number): boolean {
   const { rule, key, limit, cost = 1, shadow, id } = checks[at] as Check;
   if (typeof key !== "string" || key === "") return false;
-  if (typeof cost !== "number" || !(cost > 0 && cost <= Number.MAX_SAFE_INTEGER)) return false;
+  if (!isCost(cost)) return false;
   for (let i = 0; i < at; i++) {
     const other = checks[i] as Check;
     if (other.rule !== rule) continue;

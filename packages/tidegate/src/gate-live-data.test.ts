@@ -1,0 +1,148 @@
+import { describe, expect, it } from "vitest";
+import { memoryStore } from "./index.js";
+import { memoryDirectory } from "./policy/lists/memory-directory.js";
+import { openGate, perIp, start, times } from "./testing/open-gate.js";
+import { subjectOf } from "./testing/subject.js";
+import { virtualClock } from "./testing/virtual-clock.js";
+
+describe("tiers and overrides", () => {
+  const tiers = {
+    free: ["100 per hour"],
+    pro: ["100 per minute", "5000 per hour"],
+    enterprise: ["200 per minute", "10000 per hour"],
+  } as const;
+  const api = { name: "api", by: "customer", limits: "tier" } as const;
+  const of = (customer: string) => subjectOf("203.0.113.7", { customer });
+
+  it("an unknown customer has the default tier, one on record its own, and levels are named by tier", async () => {
+    const { gate } = openGate({ rules: [api], tiers, defaultTier: "free" });
+    const [hundredth, over] = (await times(101, () => gate.decide(of("1")))).slice(-2);
+    expect(hundredth?.allowed).toBe(true);
+    expect(over).toMatchObject({ allowed: false, verdict: { name: "free/3600", tier: "free" } });
+    await gate.customers.setTier("1", "pro");
+    expect(await gate.decide(of("1"))).toMatchObject({
+      allowed: true,
+      verdicts: [
+        { name: "pro/60", tier: "pro" },
+        { name: "pro/3600", remaining: 4899 },
+      ],
+    });
+  });
+
+  it("a change of tier resets nothing: pro, free, pro", async () => {
+    const { gate } = openGate({ rules: [api], tiers, defaultTier: "free" });
+    await gate.customers.setTier("1", "pro");
+    await times(60, () => gate.decide(of("1")));
+    await gate.customers.setTier("1", "free");
+    await times(5, () => gate.decide(of("1")));
+    await gate.customers.setTier("1", "pro");
+    expect((await gate.decide(of("1"))).verdicts.map(({ remaining }) => remaining)).toEqual([39, 4934]);
+  });
+
+  it("while a customer is looked up time goes on: it is counted when that is known", async () => {
+    const clock = virtualClock(start);
+    const slow = memoryDirectory({ clock });
+    const directory = {
+      ...slow,
+      async customer(id: string) {
+        const record = await slow.customer(id);
+        clock.advance("2m");
+        return record;
+      },
+    };
+    const { gate } = openGate({ rules: [api], tiers, store: memoryStore({ clock }), directory });
+    expect((await gate.decide(of("1"))).verdict?.at).toBe(start + 120_000);
+    const delays = { ...api, limits: "5 per minute", action: "delay" } as const;
+    gate.update({ rules: [delays, { ...api, name: "tiers" }], tiers });
+    expect((await gate.decide(of("2"))).verdict?.at).toBe(start + 240_000);
+  });
+
+  it("who is listed while a customer is looked up is heeded, and a policy switched off too", async () => {
+    const answers: (() => void)[] = [];
+    const slow = memoryDirectory();
+    const directory = {
+      ...slow,
+      customer: () => new Promise<undefined>((resolve) => answers.push(() => resolve(undefined))),
+    };
+    const { gate } = openGate({
+      rules: [api],
+      tiers: { none: ["0 per hour"] },
+      directory,
+      deadlineMs: 10_000,
+    });
+    const blocked = gate.decide(of("1"));
+    await gate.blocklist.add("203.0.113.7");
+    answers.pop()?.();
+    expect(await blocked).toMatchObject({ allowed: false, reason: "blocklist" });
+    await gate.blocklist.remove("203.0.113.7");
+    const off = gate.decide(of("2"));
+    gate.update({ rules: [api], tiers, mode: "off" });
+    answers.pop()?.();
+    expect(await off).toMatchObject({ allowed: true, reason: "off" });
+  });
+
+  it("an override replaces the tier, and can be changed and taken back while counts go on", async () => {
+    const { gate } = openGate({ rules: [api], tiers, defaultTier: "free" });
+    await gate.customers.setLimits("3", { 60: 100, 3600: 1000, 86400: 10_000 });
+    const over = (await times(101, () => gate.decide(of("3")))).at(-1);
+    expect(over).toMatchObject({ allowed: false, verdict: { name: "override/60" } });
+    await gate.customers.setLimits("3", { 60: 101 });
+    expect((await gate.decide(of("3"))).allowed).toBe(true);
+    expect((await gate.decide(of("3"))).allowed).toBe(false);
+    await gate.customers.setLimits("3", undefined);
+    expect((await gate.decide(of("3"))).verdict?.tier).toBe("free");
+  });
+
+  it("a tier that does not exist is refused by the API and survived in the data", async () => {
+    const { gate } = openGate({ rules: [api], tiers, defaultTier: "free" });
+    await expect(gate.customers.setTier("1", "gold")).rejects.toThrow("TG_TIER_UNKNOWN");
+    const directory = {
+      entries: () => [],
+      put() {},
+      remove: () => false,
+      customer: () => ({ tier: "gold" }),
+      putCustomer() {},
+      watch: () => () => {},
+    };
+    const survivor = openGate({ rules: [api], tiers, defaultTier: "free", directory });
+    expect((await survivor.gate.decide(of("1"))).verdict?.tier).toBe("free");
+    expect(survivor.warnings.map(({ code }) => code)).toContain("TG_TIER_UNKNOWN");
+  });
+
+  it("two customers behind one address do not share a count", async () => {
+    const { gate } = openGate({ rules: [api], tiers: { free: ["1 per hour"] } });
+    expect((await gate.decide(of("1"))).allowed).toBe(true);
+    expect((await gate.decide(of("2"))).allowed).toBe(true);
+    expect((await gate.decide(of("1"))).allowed).toBe(false);
+  });
+});
+
+describe("live lists", () => {
+  it("entries last a week unless told otherwise, and end by themselves", async () => {
+    const { gate, clock } = openGate({ rules: [perIp] });
+    await gate.ready;
+    const entry = await gate.blocklist.add("45.0.186.198", { who: "ann", why: "scraper" });
+    expect(entry).toEqual({
+      address: "45.0.186.198",
+      who: "ann",
+      why: "scraper",
+      until: start + 604_800_000,
+    });
+    await gate.safelist.add("10.0.0.0/8", { for: "permanent" });
+    expect(await gate.decide(subjectOf("45.0.186.198"))).toMatchObject({
+      reason: "blocklist",
+      listed: { who: "ann" },
+    });
+    clock.advance("1w");
+    expect((await gate.decide(subjectOf("45.0.186.198"))).allowed).toBe(true);
+    expect((await gate.decide(subjectOf("10.1.2.3"))).reason).toBe("safelist");
+    expect(await gate.safelist.remove("10.0.0.0/8")).toBe(true);
+    expect((await gate.decide(subjectOf("10.1.2.3"))).reason).toBe("within-limits");
+  });
+
+  it("what is no address is refused by name", async () => {
+    const { gate } = openGate({ rules: [perIp] });
+    await expect(gate.blocklist.add("everyone")).rejects.toThrow("TG_LIST_ADDRESS");
+    expect(() => openGate({ rules: [perIp], safelist: ["10.0.0.0/40"] })).toThrow("safelist[0]");
+  });
+});
