@@ -13,6 +13,7 @@ import { sendProblem } from "../problem.js";
 import type { ListenAddress } from "../settings.js";
 import { callerCheck } from "./caller-check.js";
 import { Connections } from "./connections.js";
+import { keepTick } from "./kept-tick.js";
 import { logMalformed, malformedProblem, type ParseFailure } from "./malformed.js";
 import { answerRaw } from "./raw-answer.js";
 
@@ -40,6 +41,7 @@ export interface Listener {
 /** A node:http server with the manners every listener has. */
 export async function listen(options: ListenOptions): Promise<Listener> {
   const { name, address, upgrade, hosts = [], log } = options;
+  keepTick();
   const connections = new Connections();
   const check = hosts === "any" ? undefined : callerCheck(hosts);
   const server = createServer({ ...usualOptions, ...options.serverOptions });
