@@ -61,8 +61,8 @@ export interface Terms {
   /** The time by the store's own clock, where the caller has just read it. Heeded by stores of the same process. */
   readonly at?: number | undefined;
   /**
-   * The caller answers for it that keys and costs are valid, and that checks of one rule agree as they must: the memory
-   * store looks several checks over no more. Whoever changes checks on their way does not pass it on.
+   * The caller answers for it that keys and costs are valid, hashes those of their keys, and that checks of one rule agree
+   * as they must: the memory store does not look them over. Whoever changes checks on their way does not pass it on.
    */
   readonly areSound?: boolean;
 }

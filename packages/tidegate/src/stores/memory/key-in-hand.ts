@@ -6,9 +6,9 @@ export class KeyInHand {
   #low = 0;
   #high = 0;
 
-  take(key: string, hashed?: HashedKey): void {
-    // Whoever stands in front of a store may have changed the key, and left its hash.
-    if (hashed?.key === key && hashed instanceof HashedKey) {
+  /** Whoever stands in front of a store may have changed the key and left its hash, unless the caller answers for it. */
+  take(key: string, hashed?: HashedKey, isSound = false): void {
+    if (hashed !== undefined && (isSound || isHashOf(hashed, key))) {
       this.#low = hashed.low;
       this.#high = hashed.high;
       return;
@@ -26,4 +26,8 @@ export class KeyInHand {
   highOf(binding: Binding): number {
     return this.#high ^ binding.high;
   }
+}
+
+function isHashOf(hashed: HashedKey | null, key: string): boolean {
+  return hashed instanceof HashedKey && hashed.key === key;
 }

@@ -80,16 +80,16 @@ class MemoryStore implements Store {
 
   decide(checks: readonly Check[], terms?: Terms): Verdict[] {
     const at = terms?.at;
-    if (checks.length === 1) return [this.decideOne(checks[0] as Check, at)];
+    const areSound = terms?.areSound === true;
+    if (checks.length === 1) return [this.decideOne(checks[0] as Check, at, areSound)];
     const now = at === undefined ? this.#clock() : at;
-    const usual =
-      now < this.#lastHoldEnds ? undefined : this.#usual.decide(checks, now, terms?.areSound === true);
+    const usual = now < this.#lastHoldEnds ? undefined : this.#usual.decide(checks, now, areSound);
     return usual ?? this.#decideTogether(checks, now);
   }
 
-  decideOne(check: Check, at?: number): Verdict {
+  decideOne(check: Check, at?: number, isSound = false): Verdict {
     const { limit } = check;
-    if (limit.cells > 0 && limit.countsOffences !== true) return this.#decideAlone(check, at);
+    if (limit.cells > 0 && limit.countsOffences !== true) return this.#decideAlone(check, at, isSound);
     return this.#decideTogether([check], at ?? this.#clock())[0] as Verdict;
   }
 
@@ -152,7 +152,7 @@ class MemoryStore implements Store {
    * say, with all it needs in local variables, in two thirds of the time. The clock is read once the record is asked
    * for, which comes from memory meanwhile.
    */
-  #decideAlone(check: Check, at: number | undefined): Verdict {
+  #decideAlone(check: Check, at: number | undefined, isSound: boolean): Verdict {
     const { rule, key, limit, cost = 1, hashed } = check;
     if (typeof key !== "string" || key === "") validateKey(key);
     if (!isCost(cost)) validateCost(cost);
@@ -160,7 +160,7 @@ class MemoryStore implements Store {
     let { binding } = place;
     if (binding === undefined || binding.limit !== limit || binding.rule !== rule)
       place.binding = binding = this.#bindings.of(rule, limit);
-    this.#hand.take(key, hashed);
+    this.#hand.take(key, hashed, isSound);
     const low = this.#hand.lowOf(binding);
     const high = this.#hand.highOf(binding);
     const segment = binding.table.segmentOf(high);

@@ -34,7 +34,7 @@ export class UsualChecks {
     try {
       for (; charged < checks.length; charged++) {
         if (!areSound && !isSound(checks, charged)) break;
-        const verdict = this.#charge(checks, charged, now);
+        const verdict = this.#charge(checks, charged, now, areSound);
         if (verdict === undefined) break;
         verdicts.push(verdict);
       }
@@ -46,12 +46,12 @@ export class UsualChecks {
     return undefined;
   }
 
-  #charge(checks: readonly Check[], at: number, now: number): Verdict | undefined {
+  #charge(checks: readonly Check[], at: number, now: number, isSound: boolean): Verdict | undefined {
     const check = checks[at] as Check;
     const { rule, key, limit, cost = 1 } = check;
     if (limit.cells === 0 || limit.countsOffences === true) return undefined;
     const hand = this.#hand;
-    if (at === 0 || key !== (checks[at - 1] as Check).key) hand.take(key, check.hashed);
+    if (at === 0 || key !== (checks[at - 1] as Check).key) hand.take(key, check.hashed, isSound);
     const charged = this.#charged[at] as Charged;
     let { binding } = charged;
     if (binding === undefined || binding.limit !== limit || binding.rule !== rule)
