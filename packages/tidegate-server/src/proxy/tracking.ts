@@ -42,7 +42,7 @@ export function tracking({ track, clientOf, log }: TrackingOptions): Tracking | 
   return {
     expect(req: Expected, ending) {
       req[expected] = new TrackedSubject(req, clientOf);
-      ending.once("close", () => tell(req));
+      ending.on("close", () => tell(req));
     },
     tell,
   };
