@@ -42,6 +42,7 @@ interface Terms {
   readonly fails?: () => boolean;
   readonly fingerprint?: "seed";
   readonly address?: string;
+  readonly standard?: string;
 }
 
 function tracker(terms: Terms = {}) {
@@ -49,8 +50,9 @@ function tracker(terms: Terms = {}) {
   const registry = new Registry();
   const { told, offenders } = notebook(terms.fails);
   const { store = memoryStore({ clock }), methods = [], mostUnderWay, fingerprint, address } = terms;
+  const { standard = settings.standard } = terms;
   const opened = openTracker({
-    settings: { ...settings, methods, ...(address !== undefined && { address }) },
+    settings: { ...settings, standard, methods, ...(address !== undefined && { address }) },
     store,
     offenders,
     log,
@@ -288,6 +290,47 @@ test("offenders that can not be told of are told of later, while they are held",
   } finally {
     vi.useRealTimers();
   }
+});
+
+describe("a client far below the rate", () => {
+  const often = { standard: "100 per minute" };
+
+  test("is counted without being asked about, and crosses at the very request it would have", async () => {
+    const counts = memoryStore({ clock: virtualClock(1_700_000_000_000) });
+    let asked = 0;
+    const noting: Store = Object.assign(Object.create(counts), {
+      decide(checks: Parameters<Store["decide"]>[0]) {
+        asked++;
+        return counts.decide(checks);
+      },
+    });
+    const { send, told, metric } = tracker({ store: noting, ...often });
+    // From rest 73 pass at once.
+    for (let i = 0; i < 73; i++) await send(1, client, { path: `/a?page=${i}` });
+    expect(told).toEqual([]);
+    expect(asked).toBeLessThan(60);
+    await send(1, client, { path: "/a" });
+    expect(told).toMatchObject([{ rule: "edge/standard", leaked: 0 }]);
+    expect(await metric('tidegate_tracked_total{outcome="counted"} 74')).toBe(true);
+  });
+
+  test("is told apart from another on the same path, by another name or method", async () => {
+    const { track, told } = tracker(often);
+    const visits = [
+      ["198.51.100.1", {}],
+      ["198.51.100.2", {}],
+      ["198.51.100.1", { method: "POST" }],
+      ["198.51.100.1", { headers: { "user-agent": "other" } }],
+      ["198.51.100.1", { host: "other.example" }],
+      ["198.51.100.1", { path: "/other" }],
+    ] as const;
+    for (let i = 0; i < 70; i++) {
+      for (const [ip, about] of visits) track(subjectOf(ip, about));
+      if (i % 10 === 0) await gathered();
+    }
+    await gathered();
+    expect(told).toEqual([]);
+  });
 });
 
 test("what is gathered when it closes is counted, and told", async () => {

@@ -1,4 +1,4 @@
-import { Counter, Gauge, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
 import {
   createGate,
   type Duration,
@@ -15,9 +15,11 @@ import { clientBlock } from "./client-block.js";
 import { factsOf } from "./offender-of.js";
 import { distinctLately } from "./tracking/distinct-lately.js";
 import { gatheringStore } from "./tracking/gathering-store.js";
+import { knownVisits, visitOf } from "./tracking/known-visits.js";
 import { offenderTeller } from "./tracking/offender-teller.js";
 import { slicingStore } from "./tracking/slicing-store.js";
 import { trackedLimit, trackedRules } from "./tracking/tracked-rules.js";
+import { trackerMeters } from "./tracking/tracker-meters.js";
 
 /** Counts who comes, beside the request's way: nobody waits for it, and nobody is refused by it. */
 export interface Tracker {
@@ -45,6 +47,8 @@ const deadlineMs = 2_000;
 const gathering = { fewWaitMs: 1, manyWaitMs: 4, many: 3 };
 /** Whoever is far below the rate is counted here for so long: a quarter of what is left to a client, at most. */
 const slicing = { share: 0.25, forMs: 200, most: 50_000 };
+/** In either of two generations. */
+const mostVisits = 4096;
 /** How often a store that is out of reach is tried. */
 const retryMs = 50;
 
@@ -77,6 +81,7 @@ export function openTracker(options: TrackerOptions): Tracker {
     [trackedRules.broad, broad.perSecond],
     ...(address ? [[trackedRules.address, address.perSecond] as const] : []),
   ]);
+  const visits = knownVisits(mostVisits);
   const seen = distinctLately({ now });
   const held = distinctLately({ now, bits: 1 << 16 });
   const teller = offenderTeller({ offenders, log, now });
@@ -92,17 +97,29 @@ export function openTracker(options: TrackerOptions): Tracker {
   let underWay = 0;
   let onIdle: () => void = () => {};
 
-  async function count(subject: Subject): Promise<void> {
+  /** Whether nothing need be asked: the same visit was counted before, and is far below every rate. */
+  function isCountedHere(visit: string): boolean {
+    const counted = visits.get(visit);
+    return counted !== undefined && sliced.countHere(counted);
+  }
+
+  async function count(subject: Subject, visit: string | undefined): Promise<void> {
     underWay++;
     const at = now();
     try {
       const { allowed, verdicts, source } = await gate.decide(subject);
-      (source === "none" ? meters.dropped : meters.counted).inc();
+      meters[source === "none" ? "dropped" : "counted"]++;
       // Not asked about, or refused without a write: that says nothing of the store, so the next one tries.
       if (isStoreAway && (verdicts.length === 0 || !allowed)) triedAt = 0;
       if (!allowed) for (const verdict of verdicts) judge(subject, verdict, at);
+      // Whoever is counted for its address block is so for this second only.
+      else if (visit !== undefined && verdicts.every(({ rule }) => perSecond.has(rule)))
+        visits.keep(
+          visit,
+          verdicts.map(({ rule, key }) => ({ rule, key })),
+        );
     } catch (error) {
-      meters.dropped.inc();
+      meters.dropped++;
       log.debug({ err: error }, "a request could not be tracked");
     } finally {
       if (--underWay === 0) onIdle();
@@ -142,8 +159,10 @@ export function openTracker(options: TrackerOptions): Tracker {
   return {
     track(subject) {
       seen.add(clientBlock(subject.ip));
-      if (underWay >= mostUnderWay || isInVain()) meters.dropped.inc();
-      else void count(subject);
+      const visit = isStoreAway ? undefined : visitOf(subject);
+      if (visit !== undefined && isCountedHere(visit)) meters.counted++;
+      else if (underWay >= mostUnderWay || isInVain()) meters.dropped++;
+      else void count(subject, visit);
     },
     async close() {
       await new Promise<void>((resolve) => {
@@ -154,38 +173,5 @@ export function openTracker(options: TrackerOptions): Tracker {
       await teller.close();
       await gate.close();
     },
-  };
-}
-
-function trackerMeters(registry: Registry, clients: () => number) {
-  const registers = [registry];
-  const tracked = new Counter({
-    name: "tidegate_tracked_total",
-    help: "Requests counted for the edges, and those that went uncounted because the store was too slow or out of reach.",
-    labelNames: ["outcome"],
-    registers,
-  });
-  new Gauge({
-    name: "tidegate_tracked_clients",
-    help: "Clients that came within about the last minute, estimated: addresses, of IPv6 blocks of /64.",
-    registers,
-    collect() {
-      this.set(clients());
-    },
-  });
-  return {
-    counted: tracked.labels("counted"),
-    dropped: tracked.labels("dropped"),
-    crossed: new Counter({
-      name: "tidegate_crossed_total",
-      help: "Clients that crossed a tracked rate and are held for it.",
-      labelNames: ["rule"],
-      registers,
-    }),
-    leaked: new Counter({
-      name: "tidegate_leaked_total",
-      help: "Requests of held clients that came through to here.",
-      registers,
-    }),
   };
 }

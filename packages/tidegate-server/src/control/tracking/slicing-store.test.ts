@@ -176,6 +176,55 @@ test("who is forgotten or held here begins without a slice", async () => {
   expect(asked).toHaveLength(4);
 });
 
+describe("a hit of which only rule and key are told", () => {
+  const about = (key: string) => ({ rule: "r", key });
+
+  test("counts as any other, as long as nothing need be asked", async () => {
+    const { store, hit, known, asked, pass } = sliced();
+    expect(store.countHere([about("a")])).toBe(false);
+    await hit("a");
+    for (let i = 0; i < 5; i++) expect(store.countHere([about("a")])).toBe(true);
+    for (let i = 0; i < 15; i++) await hit("a");
+    expect(asked).toEqual([1]);
+    await pass(200);
+    expect(store.countHere([about("a")])).toBe(false);
+    await hit("a");
+    expect(asked).toEqual([1, 21]);
+    expect(known("a")).toBe(22);
+  });
+
+  test("never crosses: a quarter of what is left, and the store is asked", async () => {
+    const { store, hit } = sliced();
+    await hit("a");
+    let counted = 0;
+    while (store.countHere([about("a")])) counted++;
+    expect(counted).toBe(25);
+  });
+
+  test("of several that have to be counted together counts all or none", async () => {
+    const { store, hit, known, pass } = sliced();
+    await hit("a");
+    expect(store.countHere([about("a"), about("b")])).toBe(false);
+    await hit("b");
+    expect(store.countHere([about("a"), about("b")])).toBe(true);
+    await pass(500);
+    expect(["a", "b"].map(known)).toEqual([2, 2]);
+  });
+
+  test("is not counted for who was forgotten, or while the store is away", async () => {
+    let isAway = false;
+    const { store, hit, pass } = sliced({ isAway: () => isAway });
+    for (const key of ["a", "b"]) await hit(key);
+    await store.forget([{ rule: "r", key: "a", limit: slow }]);
+    expect(store.countHere([about("a")])).toBe(false);
+    expect(store.countHere([about("b")])).toBe(true);
+    isAway = true;
+    await expect(hit("c")).rejects.toThrow("away");
+    expect(store.countHere([about("b")])).toBe(false);
+    await pass(500);
+  });
+});
+
 test("after closing everyone is asked about", async () => {
   const { hit, known, store } = sliced();
   await store.close();

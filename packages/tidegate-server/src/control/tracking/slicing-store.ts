@@ -1,4 +1,5 @@
 import type { Check, Store, Terms, Verdict } from "tidegate";
+import type { Counted } from "./known-visits.js";
 
 export interface SlicingOptions {
   /** The share of what the store says is left that this process may count by itself before it asks again. */
@@ -9,6 +10,12 @@ export interface SlicingOptions {
   readonly most: number;
   /** For tests. Default `performance.now`. */
   readonly now?: () => number;
+}
+
+export interface SlicingStore extends Store {
+  /** Counts one hit more of all these, of which `decide` was asked before. False: it has to be asked again, and nothing was counted. */
+  countHere(counted: readonly Counted[]): boolean;
+  close(): Promise<void>;
 }
 
 /** What this process may let a key do without asking. */
@@ -37,7 +44,7 @@ const pauseMs = 2;
  * in one sum. The closer it comes to the rate the smaller are its slices, down to none: the hit that crosses is always
  * asked about, and counts as it would have. Whoever is spread over several processes is found out as much later as a slice lasts.
  */
-export function slicingStore(store: Store, options: SlicingOptions): Store & { close(): Promise<void> } {
+export function slicingStore(store: Store, options: SlicingOptions): SlicingStore {
   const { share, forMs, most, now = () => performance.now() } = options;
   const { keepsDeadlines, accept, clock } = store;
   const byRule = new Map<string, Map<string, Slice>>();
@@ -48,34 +55,45 @@ export function slicingStore(store: Store, options: SlicingOptions): Store & { c
   let isClosed = false;
   const underWay = new Set<Promise<unknown>>();
 
-  function sliceOf({ rule, key }: Pick<Check, "rule" | "key">): Slice | undefined {
+  function sliceOf({ rule, key }: Counted): Slice | undefined {
     return byRule.get(rule)?.get(key);
   }
 
   /** What was counted here is not to come back. */
-  function forgetSlice(about: Pick<Check, "rule" | "key">): void {
+  function forgetSlice(about: Counted): void {
     const slice = sliceOf(about);
     if (slice === undefined) return;
     slice.left = 0;
     slice.taken = 0;
   }
 
+  /** Undefined where it has to be asked about. */
+  function openSlice(about: Counted, at: number): Slice | undefined {
+    const slice = sliceOf(about);
+    return slice !== undefined && slice.left >= 1 && at < slice.endsAt ? slice : undefined;
+  }
+
   /** Undefined where some rule has to be asked. */
-  function countHere(checks: readonly Check[], at: number): Verdict[] | undefined {
+  function verdictsHere(checks: readonly Check[], at: number): Verdict[] | undefined {
     for (let i = 0; i < checks.length; i = endOfGroup(checks, i)) {
-      const slice = sliceOf(checks[i] as Check);
-      if (slice === undefined || slice.left < 1 || at >= slice.endsAt) return undefined;
-      if (slice.verdicts.length !== endOfGroup(checks, i) - i) return undefined;
+      const slice = openSlice(checks[i] as Check, at);
+      if (slice?.verdicts.length !== endOfGroup(checks, i) - i) return undefined;
     }
     const verdicts: Verdict[] = [];
     for (let i = 0; i < checks.length; i = endOfGroup(checks, i)) {
       const slice = sliceOf(checks[i] as Check) as Slice;
-      slice.left--;
-      slice.taken++;
+      takeOne(slice);
       slice.shown ??= slice.verdicts.map((verdict) => ({ ...verdict, source: "slice" }));
       for (const verdict of slice.shown) verdicts.push(verdict);
     }
     return verdicts;
+  }
+
+  function countHere(counted: readonly Counted[]): boolean {
+    const at = now();
+    for (const each of counted) if (openSlice(each, at) === undefined) return false;
+    for (const each of counted) takeOne(sliceOf(each) as Slice);
+    return true;
   }
 
   /** Asks with all that was counted here since. */
@@ -185,7 +203,7 @@ export function slicingStore(store: Store, options: SlicingOptions): Store & { c
   return {
     decide(checks, own) {
       terms = own;
-      return countHere(checks, now()) ?? ask(checks);
+      return verdictsHere(checks, now()) ?? ask(checks);
     },
     peek: (checks, own) => store.peek(checks, own),
     refund: (charges, own) => store.refund(charges, own),
@@ -200,6 +218,7 @@ export function slicingStore(store: Store, options: SlicingOptions): Store & { c
     ...(keepsDeadlines !== undefined && { keepsDeadlines }),
     ...(accept && { accept: (limit) => accept.call(store, limit) }),
     ...(clock && { clock }),
+    countHere,
     /** Tells of all that was counted here, some hundred at a time; from the first the store does not take, of no more. */
     async close() {
       isClosed = true;
@@ -210,6 +229,11 @@ export function slicingStore(store: Store, options: SlicingOptions): Store & { c
       } while (inOrder.length > 0);
     },
   };
+}
+
+function takeOne(slice: Slice): void {
+  slice.left--;
+  slice.taken++;
 }
 
 function endOfGroup(checks: readonly Check[], from: number): number {
