@@ -13,6 +13,8 @@ afterEach(() => {
 
 // Hardly anything fades: 100 and one more pass from rest, the next is refused.
 const slow = earrrl({ rate: (100 * Math.LN2) / 3600, halfLife: "1h" });
+// Nobody comes near it.
+const steady = earrrl({ rate: 1_000_000, halfLife: "1h" });
 const start = 1_700_000_000_000;
 
 function sliced(terms: { most?: number; isAway?: () => boolean } = {}) {
@@ -86,6 +88,22 @@ describe("a client far below its rate", () => {
     expect(known("a")).toBe(5);
     await pass(10_000);
     expect(asked).toHaveLength(3);
+  });
+
+  test("is not asked about in one go with all who came when it did", async () => {
+    const { hit, asked, pass } = sliced();
+    const keys = Array.from({ length: 60 }, (_, i) => `client ${i}`);
+    const asksWithin: number[] = [];
+    for (let ms = 0; ms <= 400; ms += 10) {
+      const before = asked.length;
+      for (const key of keys) await hit(key, steady);
+      asksWithin.push(asked.length - before);
+      await pass(10);
+    }
+    const [first, ...later] = asksWithin;
+    expect(first).toBe(60);
+    expect(Math.max(...later)).toBeLessThan(15);
+    expect(later.slice(0, 9)).toEqual(Array(9).fill(0));
   });
 
   test("closing tells of everyone", async () => {

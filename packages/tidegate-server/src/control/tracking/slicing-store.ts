@@ -4,7 +4,7 @@ import type { Counted } from "./known-visits.js";
 export interface SlicingOptions {
   /** The share of what the store says is left that this process may count by itself before it asks again. */
   readonly share: number;
-  /** For so long at the most; what it counted is told after as long again, if the client has not come back by then. */
+  /** From half as long to so long; what it counted is told after as long again, if the client has not come back by then. */
   readonly forMs: number;
   /** Keys counted here at the same time: all others are asked about each time. */
   readonly most: number;
@@ -38,6 +38,8 @@ const mostTold = 16;
 const mostLookedAt = 256;
 /** Between one go and the next. */
 const pauseMs = 2;
+/** By steps of the golden ratio any few in a row lie well apart. */
+const spreadStep = (Math.sqrt(5) - 1) / 2;
 
 /**
  * The same store for those nobody waits for: a client far below its rate is counted here, and the store hears of its hits
@@ -53,6 +55,8 @@ export function slicingStore(store: Store, options: SlicingOptions): SlicingStor
   let terms: Terms | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
+  /** From 0 to 1, another for each slice. */
+  let spread = 0;
   const underWay = new Set<Promise<unknown>>();
 
   function sliceOf({ rule, key }: Counted): Slice | undefined {
@@ -130,14 +134,17 @@ export function slicingStore(store: Store, options: SlicingOptions): SlicingStor
     const slice = slices.get(key);
     // The store does not know yet of what came while it was asked.
     const left = Math.floor(share * (leftOf(checks, verdicts) - (slice?.taken ?? 0)));
-    const endsAt = now() + forMs;
+    const at = now();
+    // Those who came together would all be asked about together again.
+    spread = (spread + spreadStep) % 1;
+    const endsAt = at + forMs * (1 - spread / 2);
     if (slice !== undefined) {
       slice.verdicts = verdicts;
       slice.shown = undefined;
       slice.left = left;
       slice.endsAt = endsAt;
     } else if (left >= 1 && inOrder.length < most && !isClosed) {
-      const begun = { checks, verdicts, shown: undefined, left, taken: 0, begunAt: endsAt - forMs, endsAt };
+      const begun = { checks, verdicts, shown: undefined, left, taken: 0, begunAt: at, endsAt };
       slices.set(key, begun);
       inOrder.push(begun);
       timer ??= setTimeout(tellEnded, 2 * forMs).unref();
