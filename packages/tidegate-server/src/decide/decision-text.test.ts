@@ -73,4 +73,22 @@ describe("a decision written by hand", () => {
       ),
     );
   });
+
+  it("tells each level's own terms, also when a level of that name has others by now", () => {
+    const write = decisionWriter("draft-11");
+    const few = fc.constantFrom(1, 60, 1000);
+    const name = fc.constantFrom("a", "b", 'say "c"');
+    const levels = fc.record({ rule: name, name, limit: few, windowMs: few });
+    fc.assert(
+      fc.property(verdictOf, levels, (one, level) => {
+        const verdict = { ...one, ...level, allowed: true, shadow: false, remaining: 1, resetAfterMs: 1 };
+        const decision = { allowed: true, verdict, verdicts: [verdict], exposed: [verdict], delayedMs: 0 };
+        const told = JSON.parse(write(decision as unknown as Decision, false));
+        expect(told.verdicts).toEqual([JSON.parse(JSON.stringify(verdict))]);
+        const quoted = JSON.stringify(level.name);
+        const seconds = Math.ceil(level.windowMs / 1000);
+        expect(told.headers["RateLimit-Policy"]).toBe(`${quoted};q=${level.limit};w=${seconds}`);
+      }),
+    );
+  });
 });

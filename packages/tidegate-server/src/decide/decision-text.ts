@@ -7,8 +7,10 @@ export function decisionWriter(forms: HeaderForms): (decision: Decision, canFini
 
   function headersText(decision: Decision): string {
     let text = "";
-    for (const [name, value] of headersOf(decision))
-      text += `${text === "" ? "" : ","}${quoted(name)}:${JSON.stringify(value)}`;
+    for (const [name, value] of headersOf(decision)) {
+      const told = name === "RateLimit-Policy" ? quoted(value) : JSON.stringify(value);
+      text += `${text === "" ? "" : ","}${quoted(name)}:${told}`;
+    }
     const wait = retryAfterSeconds(decision);
     if (wait !== undefined) text += `${text === "" ? "" : ","}"Retry-After":"${wait}"`;
     return text;
@@ -51,18 +53,40 @@ function verdictText(verdict: Verdict): string {
   if (heldUntil !== undefined) more += `,"heldUntil":${number(heldUntil)}`;
   if (crossed !== undefined) more += `,"crossed":${crossed}`;
   if (id !== undefined) more += `,"id":${JSON.stringify(id)}`;
+  const { start, terms } = levelText(verdict);
   return (
-    `{"rule":${quoted(verdict.rule)},"name":${quoted(verdict.name)},"key":${JSON.stringify(verdict.key)},` +
-    `"allowed":${verdict.allowed},"shadow":${verdict.shadow},"cost":${number(verdict.cost)},"limit":${number(verdict.limit)},` +
-    `"windowMs":${number(verdict.windowMs)},"remaining":${number(verdict.remaining)},"resetAfterMs":${number(verdict.resetAfterMs)},` +
+    `${start}${written(verdict.key)},"allowed":${verdict.allowed},"shadow":${verdict.shadow},` +
+    `"cost":${number(verdict.cost)}${terms}${number(verdict.remaining)},"resetAfterMs":${number(verdict.resetAfterMs)},` +
     `"retryAfterMs":${number(verdict.retryAfterMs)},"at":${number(verdict.at)},"source":"${verdict.source}"${more}}`
   );
+}
+
+interface LevelText {
+  readonly rule: string;
+  readonly limit: number;
+  readonly windowMs: number;
+  readonly start: string;
+  readonly terms: string;
+}
+
+const levels = new Map<string, LevelText>();
+
+/** What all verdicts of a level have in common, made once: `{"rule":"api","name":"api/60","key":` and `,"limit":100,"windowMs":60000,"remaining":`. */
+function levelText({ rule, name, limit, windowMs }: Verdict): LevelText {
+  const known = levels.get(name);
+  if (known?.limit === limit && known.windowMs === windowMs && known.rule === rule) return known;
+  if (levels.size >= mostKnown) levels.clear();
+  const start = `{"rule":${JSON.stringify(rule)},"name":${JSON.stringify(name)},"key":`;
+  const terms = `,"limit":${number(limit)},"windowMs":${number(windowMs)},"remaining":`;
+  const made = { rule, limit, windowMs, start, terms };
+  levels.set(name, made);
+  return made;
 }
 
 const known = new Map<string, string>();
 const mostKnown = 1000;
 
-/** For texts of which there are few: names of rules, levels and headers. */
+/** For texts of which there are few: names of headers, and what policies say in them. */
 function quoted(text: string): string {
   let written = known.get(text);
   if (written === undefined) {
@@ -71,6 +95,13 @@ function quoted(text: string): string {
     known.set(text, written);
   }
   return written;
+}
+
+const plain = /^[\w.:/-]*$/;
+
+/** Most keys are addresses or digests, which need no escapes: to see that takes less than to have them written. */
+function written(text: string): string {
+  return plain.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
 /** JSON knows no infinity: "never" is null. */
