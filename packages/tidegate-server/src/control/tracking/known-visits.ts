@@ -3,7 +3,7 @@ import type { Check, Subject } from "tidegate";
 /** What a request was counted under: a rule, and its key there. */
 export type Counted = Pick<Check, "rule" | "key">;
 
-/** Under what the visits of lately were counted. Whoever comes again is known by what it says, at a tenth of the cost of a decision. */
+/** Under what the visits of lately were counted. Whoever comes again is known by what it says, without a fingerprint. */
 export interface KnownVisits {
   get(visit: string): readonly Counted[] | undefined;
   keep(visit: string, counted: readonly Counted[]): void;
