@@ -170,6 +170,7 @@ describe("the report as one file", () => {
       const box = document.createElement("div");
       box.innerHTML = '<img src="${url}/x.png"><iframe src="${url}"></iframe><b onclick="window.ran=1">x</b>';
       document.body.append(box);
+      box.querySelector("b").click(); // some browsers look at a handler only then
       const script = document.createElement("script");
       script.textContent = "window.ran=2";
       document.body.append(script);
