@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Decision, Verdict } from "../decision.js";
 import { type HeaderForms, limitHeaders } from "./headers.js";
@@ -49,6 +50,24 @@ describe("limit headers", () => {
       "RateLimit-Policy": '"api/60";q=100;w=60, "api/86400";q=1000;w=86400',
       RateLimit: '"api/60";r=42;t=30, "api/86400";r=7;t=30',
     });
+  });
+
+  it("tell each level's own policy, whichever levels were told together before", () => {
+    const policies: Record<string, string> = {
+      "a/60": '"a/60";q=100;w=60',
+      "b/60": '"b/60";q=100;w=60',
+      "c/60": '"c/60";q=100;w=60',
+    };
+    const names = fc.array(fc.constantFrom(...Object.keys(policies)), { minLength: 1, maxLength: 4 });
+    fc.assert(
+      fc.property(fc.array(names, { maxLength: 8 }), (told) => {
+        for (const together of told) {
+          const levels = together.map((name) => verdict({ name }));
+          const expected = together.map((name) => policies[name]).join(", ");
+          expect(written(decision(levels))["RateLimit-Policy"]).toBe(expected);
+        }
+      }),
+    );
   });
 
   it("give a refused client nothing until it may come again", () => {

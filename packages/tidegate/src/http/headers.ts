@@ -1,5 +1,6 @@
 import { type Decision, spokesman, type Verdict } from "../decision.js";
 import { ConfigError, shown } from "../errors.js";
+import { inOnePiece } from "../in-one-piece.js";
 
 /**
  * `"draft-11"`: `RateLimit-Policy` and `RateLimit` as lists, one member per level. `"draft-7"`: the same names, one
@@ -77,20 +78,23 @@ const writerOf: Readonly<Record<HeaderForm, Writer>> = {
 };
 
 function writeDraft11({ exposed }: Decision, sink: LimitHeaderSink): void {
-  let policies = "";
+  let policies = noPolicies;
   let states = "";
-  for (const verdict of exposed) {
+  for (let i = 0; i < exposed.length; i++) {
+    const verdict = exposed[i] as Verdict;
     if (verdict.shadow) continue;
-    const { policy, name } = member(verdict);
+    const level = member(verdict);
     const waitMs = verdict.allowed ? verdict.resetAfterMs : verdict.retryAfterMs;
-    const state = `${name};r=${verdict.allowed ? whole(verdict.remaining) : 0}`;
-    const separator = policies === "" ? "" : ", ";
-    policies += separator + policy;
-    states +=
-      separator + (waitMs === Number.POSITIVE_INFINITY ? state : `${state};t=${whole(wholeSeconds(waitMs))}`);
+    const remaining = verdict.allowed ? whole(verdict.remaining) : 0;
+    const before = states === "" ? "" : `${states}, `;
+    states =
+      waitMs === Number.POSITIVE_INFINITY
+        ? `${before}${level.name};r=${remaining}`
+        : `${before}${level.name};r=${remaining};t=${whole(wholeSeconds(waitMs))}`;
+    policies = withMember(policies, level);
   }
-  if (policies === "") return;
-  sink.setLimitHeader("RateLimit-Policy", policies);
+  if (states === "") return;
+  sink.setLimitHeader("RateLimit-Policy", policies.text);
   sink.setLimitHeader("RateLimit", states);
 }
 
@@ -99,6 +103,21 @@ interface Member {
   readonly windowMs: number;
   readonly name: string;
   readonly policy: string;
+}
+
+/** Policies of several levels in one text, and the longer one last made of it: mostly the same levels follow each other. */
+interface Policies {
+  readonly text: string;
+  last: { readonly level: Member; readonly policies: Policies } | undefined;
+}
+
+const noPolicies: Policies = { text: "", last: undefined };
+
+function withMember(policies: Policies, level: Member): Policies {
+  if (policies.last?.level === level) return policies.last.policies;
+  const text = policies === noPolicies ? level.policy : inOnePiece(`${policies.text}, ${level.policy}`);
+  policies.last = { level, policies: { text, last: undefined } };
+  return policies.last.policies;
 }
 
 const members = new Map<string, Member>();

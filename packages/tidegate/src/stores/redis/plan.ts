@@ -13,6 +13,8 @@ export interface Plan {
   readonly hasLedgers: boolean;
   /** The script's number for the question about one key by this plan alone. */
   readonly question: number;
+  /** Its groups by where their first check stands, each made once: requests alike in shape share them. */
+  readonly groups: Group[];
   /** The groups of a request that asks by this plan alone. */
   readonly alone: readonly Group[];
 }
@@ -34,26 +36,25 @@ function limitBytes({ args }: Limit): number {
 const known = new WeakMap<Limit, Plan[]>();
 export const noLimits: Plan = encode([]);
 
-/** The plan of the checks standing at these places. */
-function planOf(checks: readonly Check[], at: readonly number[]): Plan {
-  const first = firstOf(checks, at).limit;
+/** The plan of the checks from one place to before another. */
+function planOf(checks: readonly Check[], from: number, to: number): Plan {
+  const first = (checks[from] as Check).limit;
   let plans = known.get(first);
   if (plans === undefined) {
     plans = [];
     known.set(first, plans);
   }
-  for (const plan of plans) if (isPlanOf(plan, checks, at)) return plan;
-  const plan = encode(at.map((i) => (checks[i] as Check).limit));
+  for (const plan of plans) if (isPlanOf(plan, checks, from, to)) return plan;
+  const plan = encode(checks.slice(from, to).map(({ limit }) => limit));
   // Customers' own limits come and go: what is not asked for again is not kept for ever.
   if (plans.length >= 64) plans.length = 0;
   plans.push(plan);
   return plan;
 }
 
-function isPlanOf(plan: Plan, checks: readonly Check[], at: readonly number[]): boolean {
-  if (plan.limits.length !== at.length) return false;
-  for (let i = 0; i < at.length; i++)
-    if (plan.limits[i] !== (checks[at[i] as number] as Check).limit) return false;
+function isPlanOf({ limits }: Plan, checks: readonly Check[], from: number, to: number): boolean {
+  if (limits.length !== to - from) return false;
+  for (let i = 0; i < limits.length; i++) if (limits[i] !== (checks[from + i] as Check).limit) return false;
   return true;
 }
 
@@ -77,6 +78,7 @@ function encode(limits: readonly Limit[]): Plan {
       at = spec.writeDoubleLE(limit.args[i] ?? 0, at);
   }
   const cells = limits.map((limit) => limit.cells);
+  const groups: Group[] = [];
   const alone: Group[] = [];
   const plan: Plan = {
     limits,
@@ -84,9 +86,10 @@ function encode(limits: readonly Limit[]): Plan {
     stateBytes: cells.reduce((sum, n) => (n > 0 ? sum + 4 + n * 8 : sum), 16),
     hasLedgers: limits.some((limit) => limit.ledger !== undefined),
     question: limits.some((limit) => limit.countsOffences) ? 0 : questionOf(cells),
+    groups,
     alone,
   };
-  alone.push({ plan, at: limits.map((_, i) => i) });
+  alone.push(groupFrom(plan, 0));
   return plan;
 }
 
@@ -95,18 +98,46 @@ function questionOf(cells: readonly number[]): number {
   return cells.length === 1 && cells[0] === 3 ? 4 : 0;
 }
 
-/** The first so many places. */
-const firstPlaces: readonly (readonly number[])[] = Array.from({ length: 33 }, (_, n) =>
-  Array.from({ length: n }, (_, i) => i),
-);
+/** So many checks side by side. */
+function groupFrom(plan: Plan, from: number): Group {
+  const known = plan.groups[from];
+  if (known !== undefined) return known;
+  const group = { plan, at: plan.limits.map((_, i) => from + i) };
+  plan.groups[from] = group;
+  return group;
+}
 
 /** What one rule asks about one key, each rule and key once. */
 export function groupsOf(checks: readonly Check[]): readonly Group[] {
-  const first = checks[0] as Check;
-  let alike = 1;
-  while (alike < checks.length && isTogether(first, checks[alike] as Check)) alike++;
-  if (alike === checks.length && alike < firstPlaces.length)
-    return planOf(checks, firstPlaces[alike] as readonly number[]).alone;
+  const first = groupAt(checks, 0);
+  if (first.plan.limits.length === checks.length) return first.plan.alone;
+  const groups = [first];
+  for (let from = first.plan.limits.length; from < checks.length; ) {
+    if (isApart(groups, checks, from)) return scattered(checks);
+    const group = groupAt(checks, from);
+    groups.push(group);
+    from += group.plan.limits.length;
+  }
+  return groups;
+}
+
+/** The group that begins here, as far as its checks stand side by side. */
+function groupAt(checks: readonly Check[], from: number): Group {
+  const first = checks[from] as Check;
+  let to = from + 1;
+  while (to < checks.length && isTogether(first, checks[to] as Check)) to++;
+  return groupFrom(planOf(checks, from, to), from);
+}
+
+/** Whether this check is of a group that ended before. */
+function isApart(groups: readonly Group[], checks: readonly Check[], at: number): boolean {
+  for (let g = 0; g < groups.length; g++)
+    if (isTogether(firstOf(checks, (groups[g] as Group).at), checks[at] as Check)) return true;
+  return false;
+}
+
+/** The same where checks of one rule and key stand apart. */
+function scattered(checks: readonly Check[]): readonly Group[] {
   const places: number[][] = [];
   for (let i = 0; i < checks.length; i++) {
     const check = checks[i] as Check;
@@ -114,7 +145,10 @@ export function groupsOf(checks: readonly Check[]): readonly Group[] {
     if (place === undefined) places.push([i]);
     else place.push(i);
   }
-  return places.map((at) => ({ plan: planOf(checks, at), at }));
+  return places.map((at) => {
+    const together = at.map((i) => checks[i] as Check);
+    return { plan: planOf(together, 0, together.length), at };
+  });
 }
 
 export function firstOf<T extends Check>(checks: readonly T[], at: readonly number[]): T {
