@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Log } from "../log.js";
 import { type Problem, sendProblem } from "../problem.js";
-import { type Caller, type Callers, headerOf, isProblem } from "./callers.js";
+import { type Caller, type Callers, isProblem } from "./callers.js";
 import type { Endpoint } from "./measures.js";
 import { failed, QuestionError, wrongType } from "./problems.js";
 import { readBody } from "./read-body.js";
@@ -60,7 +60,7 @@ export function answering({ callers, log }: { callers: Callers; log: Log }): Ans
     body: (endpoint, answer) => (req, res) => {
       const caller = callers.ofQuestion(req);
       if (isProblem(caller)) reject(res, endpoint, caller);
-      else if (!isJsonLike(headerOf(req, "content-type"))) reject(res, endpoint, wrongType);
+      else if (!isJsonLike(req.headers["content-type"])) reject(res, endpoint, wrongType);
       else
         readBody(
           req,

@@ -71,13 +71,13 @@ export function callersOf({ peers, token }: Pick<DecideSettings, "peers" | "toke
 
   return {
     ofQuestion(req) {
-      return callerWith(connectionOf(req), headerOf(req, "authorization"), bearer);
+      return callerWith(connectionOf(req), req.headers.authorization, bearer);
     },
     ofProxy(req) {
       const connection = connectionOf(req);
       // A client may send the header too, so from a declared proxy it says nothing.
       if (connection.isPeer) return connection.believed;
-      return callerWith(connection, headerOf(req, "tidegate-token"), isPlainToken);
+      return callerWith(connection, oneLine(req.headers["tidegate-token"]), isPlainToken);
     },
   };
 }
@@ -90,11 +90,7 @@ export function isProblem(found: Caller | Problem): found is Problem {
   return "code" in found;
 }
 
-/** The first line of this name. Node sorts all headers when `req.headers` is first asked for, which costs more than a decision. */
-export function headerOf({ rawHeaders }: IncomingMessage, lowerName: string): string | undefined {
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i] as string;
-    if (name.length === lowerName.length && name.toLowerCase() === lowerName) return rawHeaders[i + 1];
-  }
-  return undefined;
+/** Node makes one line of several, but for the few headers it lists; this is none of them. */
+function oneLine(value: string | string[] | undefined): string | undefined {
+  return typeof value === "string" ? value : undefined;
 }

@@ -4,7 +4,7 @@ import { type Header, limitHeaders, refusal } from "tidegate/http";
 import type { Log } from "../log.js";
 import { sendProblem } from "../problem.js";
 import type { Settings } from "../settings.js";
-import { type Callers, headerOf, isProblem } from "./callers.js";
+import { type Callers, isProblem } from "./callers.js";
 import { type AskingProxy, forwardFacts, proxyNamed } from "./forward-facts.js";
 import type { Judge } from "./judge.js";
 import type { Endpoint } from "./measures.js";
@@ -44,7 +44,7 @@ export function forwardAuth(
 
   /** nginx keeps refusals by the address it sees: another's, told by a proxy before it, must not be kept under that. */
   function keptFor(req: IncomingMessage, subject: Subject, decision: Decision): number {
-    const isSeen = headerOf(req, "x-real-ip")?.trim() === subject.ip;
+    const isSeen = req.headers["x-real-ip"]?.toString().trim() === subject.ip;
     return isSeen ? cacheSeconds(decision, notes()) : 0;
   }
 

@@ -54,7 +54,7 @@ interface TellingHeaders {
   isCrossSite: boolean;
 }
 
-/** Node sorts all headers when `req.headers` is first asked for, which costs more than a decision. */
+/** As they were sent: of several of one name Node shows one. */
 function tellingHeaders(rawHeaders: readonly string[]): TellingHeaders {
   const told: TellingHeaders = { host: undefined, origin: undefined, isCrossSite: false };
   let hosts = 0;

@@ -5,7 +5,6 @@ import { networkOf, type Peer } from "./peers.js";
 /** Answers the function that names a request's client where shares are counted: by address, IPv6 by /64. */
 export function clientKey(clientOf: ClientResolver): (req: IncomingMessage, peer: Peer) => string {
   return (req, peer) => {
-    // Node sorts the headers when they are first asked for.
     if (!peer.isTrusted) return peer.network;
     return networkOf(clientOf(peer.address, (name) => textOf(req.headers[name.toLowerCase()])));
   };

@@ -5,10 +5,7 @@ import type { Answer } from "./refusal.js";
 import { authorityOf, pathOf } from "./target.js";
 import { Visit } from "./visit.js";
 
-/**
- * The facts of a request of node:http, or of node:http2's compatibility API. Node sorts a request's headers when they are
- * first asked for, which costs more than a decision: rules that need none leave them alone.
- */
+/** The facts of a request of node:http, or of node:http2's compatibility API. */
 export class NodeSubject extends HttpSubject {
   readonly #req: IncomingMessage;
 

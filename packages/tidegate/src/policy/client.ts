@@ -1,7 +1,7 @@
 import type { IdentityOptions } from "../gate.js";
+import { inOnePiece } from "../in-one-piece.js";
 import { HashedKey } from "../key-hash.js";
 import { type Address, addressText, blockText, parseAddress } from "./identity/address.js";
-import { inOnePiece } from "../in-one-piece.js";
 import type { Listing } from "./listings.js";
 import { Remembered } from "./remembered.js";
 

@@ -1,5 +1,5 @@
-import type { Subject } from "../../subject.js";
 import { inOnePiece } from "../../in-one-piece.js";
+import type { Subject } from "../../subject.js";
 import { hostName } from "../matching/host.js";
 import { pathOf } from "../matching/path.js";
 import { Remembered } from "../remembered.js";
