@@ -2,11 +2,12 @@ import { type Charge, type Check, mostChecks } from "./check.js";
 import { systemClock } from "./clock.js";
 import type { Decision, Verdict } from "./decision.js";
 import type { CustomerRecord } from "./directory.js";
+import { Docket } from "./docket.js";
 import type { FailureOptions } from "./failure-options.js";
 import type { Cleared, Explanation, Gate, GateOptions } from "./gate.js";
 import { guardStore, isPromise } from "./guard.js";
 import { parseStore } from "./limiter.js";
-import { asksNothing, briefChecks } from "./policy/brief.js";
+import { askBriefly, asksNothing } from "./policy/brief.js";
 import { busiest } from "./policy/busiest.js";
 import { clearing } from "./policy/clearing.js";
 import { type Client, clientTeller } from "./policy/client.js";
@@ -20,6 +21,7 @@ import {
   type Draft,
   decisionBy,
   decisionFrom,
+  decisionWithin,
   isRefusedAfterwards,
   nothingToFinish,
   plainDecision,
@@ -31,7 +33,7 @@ import { mirrorOf } from "./policy/lists/mirror.js";
 import { liveCustomers, liveList } from "./policy/live-data.js";
 import { newcomerCap } from "./policy/newcomers.js";
 import { compilePolicy, validatePolicyOptions } from "./policy/policy.js";
-import { crowdOf, Questions, validateAsked } from "./policy/questions.js";
+import { Questions, validateAsked } from "./policy/questions.js";
 import {
   partialRequest,
   ReceivedRequest,
@@ -39,6 +41,7 @@ import {
   validateSubject,
   wholeSubject,
 } from "./policy/request.js";
+import { crowdOf } from "./policy/rule-asks.js";
 import type { Rule } from "./policy/rules.js";
 import { Tally } from "./policy/tally.js";
 import { WaitingRoom, type WaitsFor } from "./policy/waiting-room.js";
@@ -93,6 +96,7 @@ export function assembleGate(options: GateOptions, defaults: GateDefaults): Gate
   const tally = new Tally();
   const room = defaults.room ?? new WaitingRoom(settings.maxDelayed);
   const nextId = decisionIds();
+  let spareDocket: Docket | undefined;
 
   function failureOptions(): FailureOptions {
     const { deadlineMs, breaker, onStoreFailure } = options;
@@ -296,8 +300,7 @@ export function assembleGate(options: GateOptions, defaults: GateDefaults): Gate
     record: CustomerRecord | undefined,
     id: string,
   ): Answer<Decision> {
-    if (policy.isBrief && asksNothing(request.asked))
-      return decideBriefly(request, briefChecks(policy, request, record, newcomers), id);
+    if (policy.isBrief && asksNothing(request.asked)) return decideBriefly(request, record, id);
     if (!policy.delays) return judge(request, record, id, announceAtOnce);
     return Promise.resolve(judge(request, record, id, announceAfterDelays));
   }
@@ -305,11 +308,28 @@ export function assembleGate(options: GateOptions, defaults: GateDefaults): Gate
   /** Most requests: nothing is known of them afterwards but the verdicts. */
   function decideBriefly(
     request: ReceivedRequest,
-    checks: Check[] | undefined,
+    record: CustomerRecord | undefined,
     id: string,
   ): Answer<Decision> {
-    if (checks === undefined) return announce(request, plainDecision(id, true, "no-rule"));
-    const answer = store.decide(checks, termsOf(request));
+    // A rule's own function may ask the gate, in the middle of this.
+    const docket = spareDocket ?? new Docket();
+    spareDocket = undefined;
+    try {
+      askBriefly(docket, policy, request, record, newcomers);
+      return judgeDocket(docket, request, id);
+    } finally {
+      spareDocket = docket;
+    }
+  }
+
+  function judgeDocket(docket: Docket, request: ReceivedRequest, id: string): Answer<Decision> {
+    if (docket.count === 0) return announce(request, plainDecision(id, true, "no-rule"));
+    const usual = isStoresTime ? store.decideDocket?.(docket, request.at) : undefined;
+    if (usual !== undefined) {
+      if (isWatched) tally.countWithin(docket);
+      return announceCounted(request, decisionWithin(id, usual));
+    }
+    const answer = store.decide(docket.checks(), termsOf(request));
     return isPromise(answer)
       ? answer.then((verdicts) => announce(request, decisionBy(id, verdicts, verdicts)))
       : announce(request, decisionBy(id, answer, answer));
@@ -324,11 +344,13 @@ export function assembleGate(options: GateOptions, defaults: GateDefaults): Gate
   }
 
   function announce(request: ReceivedRequest, decision: Draft): Decision {
-    if (isWatched) {
-      tally.count(decision);
-      busy.count(request.client, !decision.allowed, request.at);
-    }
-    const { subject } = request;
+    if (isWatched) tally.count(decision);
+    return announceCounted(request, decision);
+  }
+
+  function announceCounted(request: ReceivedRequest, decision: Draft): Decision {
+    const { subject, client, at } = request;
+    if (isWatched) busy.count(client, !decision.allowed, at);
     if (events.has("decision")) events.emit("decision", { subject, decision });
     if (!decision.allowed && events.has("refused")) events.emit("refused", { subject, decision });
     return decision;

@@ -21,6 +21,9 @@ export interface Check {
   readonly hashed?: HashedKey | undefined;
 }
 
+/** A check of any key. */
+export type KeylessCheck = Omit<Check, "key" | "hashed">;
+
 /** A charge to be given back. Without `at` it is taken as made just now. */
 export interface Charge extends Check {
   readonly at?: number;
@@ -30,7 +33,7 @@ export interface Charge extends Check {
   readonly source?: Source;
 }
 
-export function costOf(check: Check): number {
+export function costOf(check: KeylessCheck): number {
   return check.cost === undefined ? 1 : check.cost;
 }
 
@@ -117,7 +120,8 @@ export function validateRuleName(name: unknown, path: string): void {
 
 /** Composes a verdict from what the limit found. `reading` is of the state after the hit. */
 export function verdictOf(
-  check: Check,
+  check: KeylessCheck,
+  key: string,
   ruling: Ruling,
   reading: Reading,
   allowed: boolean,
@@ -125,53 +129,68 @@ export function verdictOf(
   heldUntil: number,
   name: string = check.name === undefined ? levelName(check.rule, check.limit) : check.name,
 ): Verdict {
-  const { tier } = check;
-  const { limit, windowMs } = check.limit;
-  const retryAfterMs = allowed ? 0 : Math.max(1, reading.retryAfterMs);
-  // Written out in both forms: what is added to an object later lies apart from it, in memory of its own.
-  const verdict: Verdict =
-    tier === undefined
-      ? {
-          rule: check.rule,
-          name,
-          key: check.key,
-          allowed,
-          shadow: check.shadow === true,
-          cost: check.cost === undefined ? 1 : check.cost,
-          limit,
-          windowMs,
-          remaining: reading.remaining,
-          resetAfterMs: reading.resetAfterMs,
-          retryAfterMs,
-          at: now,
-          source: "store",
-        }
-      : {
-          rule: check.rule,
-          name,
-          key: check.key,
-          tier,
-          allowed,
-          shadow: check.shadow === true,
-          cost: check.cost === undefined ? 1 : check.cost,
-          limit,
-          windowMs,
-          remaining: reading.remaining,
-          resetAfterMs: reading.resetAfterMs,
-          retryAfterMs,
-          at: now,
-          source: "store",
-        };
-  // biome-ignore lint/suspicious/noSelfCompare: NaN is the one number that is not itself, and this is the hot path
-  if (ruling.delayMs === ruling.delayMs) verdict.delayMs = ruling.delayMs;
-  // biome-ignore lint/suspicious/noSelfCompare: as above
-  if (ruling.estimate === ruling.estimate) verdict.estimate = ruling.estimate;
+  const verdict = plainVerdict(check, key, name, reading, now);
+  if (!allowed) {
+    verdict.allowed = false;
+    verdict.retryAfterMs = Math.max(1, reading.retryAfterMs);
+  }
+  addEstimates(verdict, ruling);
   if (check.id !== undefined) verdict.id = check.id;
   if (heldUntil > now) {
     verdict.heldUntil = heldUntil;
     verdict.retryAfterMs = Math.max(verdict.retryAfterMs, Math.ceil(heldUntil - now));
   }
   return verdict;
+}
+
+/** One that allows. Written out in both forms: what is added to an object later lies apart from it, in memory of its own. */
+export function plainVerdict(
+  { rule, tier, shadow, cost, limit: { limit, windowMs } }: KeylessCheck,
+  key: string,
+  name: string,
+  { remaining, resetAfterMs }: Reading,
+  at: number,
+): Verdict {
+  return tier === undefined
+    ? {
+        rule,
+        name,
+        key,
+        allowed: true,
+        shadow: shadow === true,
+        cost: cost === undefined ? 1 : cost,
+        limit,
+        windowMs,
+        remaining,
+        resetAfterMs,
+        retryAfterMs: 0,
+        at,
+        source: "store",
+      }
+    : {
+        rule,
+        name,
+        key,
+        tier,
+        allowed: true,
+        shadow: shadow === true,
+        cost: cost === undefined ? 1 : cost,
+        limit,
+        windowMs,
+        remaining,
+        resetAfterMs,
+        retryAfterMs: 0,
+        at,
+        source: "store",
+      };
+}
+
+/** What only some algorithms tell. */
+export function addEstimates(verdict: Verdict, { delayMs, estimate }: Ruling): void {
+  // biome-ignore lint/suspicious/noSelfCompare: NaN is the one number that is not itself, and this is the hot path
+  if (delayMs === delayMs) verdict.delayMs = delayMs;
+  // biome-ignore lint/suspicious/noSelfCompare: as above
+  if (estimate === estimate) verdict.estimate = estimate;
 }
 
 /**

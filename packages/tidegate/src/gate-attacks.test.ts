@@ -43,6 +43,50 @@ describe("what must not slip through", () => {
     expect(() => openGate({ rules: [rule as never] })).toThrow(code);
   });
 
+  it("a key function that asks the gate itself leaves no rule under another's key", async () => {
+    const asked: Promise<unknown>[] = [];
+    const { gate } = openGate({
+      rules: [
+        perIp,
+        {
+          name: "user",
+          by: ({ ip, user }) => {
+            if (user === "outer") asked.push(gate.decide({ ...client, ip, user: "inner" }));
+            return user;
+          },
+          limits: ["9 per hour"],
+        },
+      ],
+    });
+    for (let i = 0; i < 2; i++) {
+      const { verdicts } = await gate.decide({ ...client, ip: `203.0.113.${i}`, user: "outer" });
+      expect(verdicts.map(({ key }) => key)).toEqual([`203.0.113.${i}`, "outer"]);
+      await expect(asked.at(-1)).resolves.toMatchObject({
+        verdicts: [{ key: `203.0.113.${i}` }, { key: "inner" }],
+      });
+    }
+    expect(gate.metrics().byRule.user).toMatchObject({ judged: 4 });
+  });
+
+  it("a limit that throws leaves nothing charged by the rules before it", async () => {
+    const limit = tokenBucket({ rate: 1, per: "1s", burst: 9 });
+    let isBroken = false;
+    const broken = {
+      ...limit,
+      step: (...args: Parameters<typeof limit.step>) => {
+        if (isBroken) throw new Error("broken");
+        limit.step(...args);
+      },
+    };
+    const { gate } = openGate({ rules: [perIp, { name: "odd", by: "ip", limits: [broken] }] });
+    const left = async () => (await gate.decide(client)).verdicts[0]?.remaining;
+    expect(await left()).toBe(2);
+    isBroken = true;
+    await expect(gate.decide(client)).rejects.toThrow("broken");
+    isBroken = false;
+    expect(await left()).toBe(1);
+  });
+
   it("a huge override is refused by the API and survived in the data", async () => {
     const tiers = { free: ["1 per hour"] } as const;
     const { gate } = openGate({ rules: [{ name: "api", by: "customer", limits: "tier" }], tiers });

@@ -3,6 +3,7 @@ import type { Charge, Check } from "./check.js";
 import { costOf, levelName } from "./check.js";
 import { Deadlines } from "./deadlines.js";
 import type { Verdict } from "./decision.js";
+import type { Docket } from "./docket.js";
 import { ConfigError, StoreError, shown } from "./errors.js";
 import { type FailureOptions, type OnStoreFailure, parseFailureOptions } from "./failure-options.js";
 import { type Answer, type Store, sureWay } from "./store.js";
@@ -170,10 +171,15 @@ export function guardStore(
 
   const { decideOne } = store;
   const sure = sureWay(store);
+  const isSure = (): boolean => store.decide === sure && !breaker.hasFailed;
   return {
     // What was put in the place of its method, by a test or a wrapper, is looked after.
-    decide: (checks, own) =>
-      store.decide === sure && !breaker.hasFailed ? store.decide(checks, own) : askVerdicts("decide", checks),
+    decide: (checks, own) => (isSure() ? store.decide(checks, own) : askVerdicts("decide", checks)),
+    ...(sure &&
+      store.decideDocket && {
+        decideDocket: (docket: Docket, now: number) =>
+          isSure() ? store.decideDocket?.(docket, now) : undefined,
+      }),
     ...(decideOne && { decideOne: (check: Check) => askVerdict(decideOne, check) }),
     peek(checks) {
       demand("peek");

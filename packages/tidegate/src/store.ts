@@ -2,6 +2,7 @@ import type { Charge, Check } from "./check.js";
 import type { Clock } from "./clock.js";
 import type { Verdict } from "./decision.js";
 import type { Directory } from "./directory.js";
+import type { Docket } from "./docket.js";
 import type { Limit } from "./limit.js";
 
 /** A store answers at once or later; both are fine wherever a store is used. */
@@ -23,6 +24,11 @@ export interface Store {
    * limit prefers it: whoever wraps a store and changes `decide` changes this too, or leaves it out.
    */
   decideOne?(check: Check): Verdict;
+  /**
+   * `decide` of a whole docket at this time, for stores that answer at once, where all that it asks about is known and
+   * allows. Undefined, with nothing done, where there is more to it: then `decide` is asked with its checks.
+   */
+  decideDocket?(docket: Docket, now: number): Verdict[] | undefined;
   /** Judges without a trace: writes nothing. */
   peek(checks: readonly Check[], terms?: Terms): Answer<Verdict[]>;
   /** Gives charges back, never more than the current window still holds of them. */

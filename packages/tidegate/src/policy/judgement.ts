@@ -46,6 +46,21 @@ export function decisionBy(id: string, verdicts: readonly Verdict[], exposed: re
   return { id, allowed, reason, verdict, verdicts, source, delayedMs: 0, exposed, finish: nothingToFinish };
 }
 
+/** Of verdicts of the store that all allow, none in shadow. */
+export function decisionWithin(id: string, verdicts: readonly Verdict[]): Draft {
+  return {
+    id,
+    allowed: true,
+    reason: "within-limits",
+    verdict: spokesman(verdicts) as Verdict,
+    verdicts,
+    source: "store",
+    delayedMs: 0,
+    exposed: verdicts,
+    finish: nothingToFinish,
+  };
+}
+
 /** Offences and trust are asked about by checks of their own, which speak only where nothing else of their rule does. */
 function ownVerdicts({ asked, hasSilentChecks }: Questions, answers: readonly Verdict[]): readonly Verdict[] {
   if (!hasSilentChecks) return answers;

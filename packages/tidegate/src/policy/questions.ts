@@ -8,6 +8,7 @@ import type { Candidate } from "./candidates.js";
 import type { NewcomerCap } from "./newcomers.js";
 import type { CompiledPolicy } from "./policy.js";
 import type { ReceivedRequest } from "./request.js";
+import { countedAlone, crowdOf } from "./rule-asks.js";
 import { needsOutcome, type Rule } from "./rules.js";
 import type { Level } from "./tiers.js";
 import { type Trust, trustMark } from "./trust.js";
@@ -201,16 +202,6 @@ export function isAdmitted(
 ): boolean {
   if (newcomers === undefined || (!isForgeable && !client.isV6)) return true;
   return newcomers.admit(client.network, key, at);
-}
-
-/** Whether a limit keeps nothing of what it refuses: then a key is asked about also where it counts for its block. */
-export function countedAlone({ limit }: Level): boolean {
-  return limit.refusedWeight === 0;
-}
-
-/** Under which name a rule counts what an address block brings beyond its share. */
-export function crowdOf(rule: string): string {
-  return `${rule} crowd`;
 }
 
 function canCharge(levels: readonly Level[], cost: number, id?: string): boolean {

@@ -8,6 +8,7 @@ import type { Outcome, Subject } from "../subject.js";
 import { compileKey, isForgeable, type KeyForm, type KeyMaker } from "./key.js";
 import { type Ladder, parseLadder } from "./ladder.js";
 import { compileMatch, type RequestMatch } from "./matching/match.js";
+import { type RuleAsks, ruleAsks } from "./rule-asks.js";
 import type { RuleOptions } from "./rule-options.js";
 import { type Level, levelsOf } from "./tiers.js";
 import { parseTrust, type Trust } from "./trust.js";
@@ -24,6 +25,7 @@ export interface Rule {
   readonly isForgeable: boolean;
   /** Undefined: those of the customer's tier. */
   readonly levels: readonly Level[] | undefined;
+  readonly asks: RuleAsks;
   readonly cost: number | ((subject: Subject) => number);
   readonly isOff: boolean;
   readonly isShadow: boolean;
@@ -109,6 +111,7 @@ function compileRule(options: RuleOptions, path: string, terms: RuleTerms): Rule
     isByIp: options.by === "ip",
     isForgeable: isForgeable(options.by),
     levels,
+    asks: ruleAsks(options.name),
     cost: parseCost(options.cost, `${where}.cost`),
     isOff: mode === "off",
     isShadow: mode === "shadow",

@@ -1,4 +1,5 @@
 import type { Decision, Reason, Verdict } from "../decision.js";
+import type { Docket, RuleChecks } from "../docket.js";
 import type { GateMetrics, RuleMetrics } from "../gate.js";
 
 type Counts = { -readonly [Name in keyof RuleMetrics]: number };
@@ -44,6 +45,13 @@ export class Tally {
       if (refuses) counts.refused++;
       else if (refusesInShadow) counts.shadowRefused++;
     }
+  }
+
+  /** A decision by a docket all of which allowed. */
+  countWithin({ asked, count }: Docket): void {
+    this.#allowed++;
+    this.#byReason["within-limits"]++;
+    for (let nth = 0; nth < count; nth++) this.#ofRule((asked[nth] as RuleChecks).rule, nth).judged++;
   }
 
   countHeld(rule: string): void {

@@ -1,5 +1,5 @@
 import type { Policy } from "../gate.js";
-import { crowdOf } from "../policy/questions.js";
+import { crowdOf } from "../policy/rule-asks.js";
 import { Distinct } from "./distinct.js";
 import type { RuleReport } from "./rehearsal.js";
 

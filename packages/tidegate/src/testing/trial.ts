@@ -25,7 +25,7 @@ export function trial(limit: Limit): Trial {
       else if (limit.refusedWeight > 0) cells.set(ruling.ifRefused);
     }
     limit.read(cells, 0, now, cost, reading);
-    return verdictOf({ ...check, limit, cost }, ruling, reading, ruling.allowed, now, 0);
+    return verdictOf({ ...check, limit, cost }, check.key, ruling, reading, ruling.allowed, now, 0);
   }
 
   return {

@@ -90,7 +90,7 @@ export function verdictsOf(group: Group, judgement: Judgement, passes: boolean |
     const isKept = limit.countsOffences === true ? !offends : passes && isAllowed;
     if (passes === "peek") limit.read(state.cells, i * maxCells, now, cost, reading);
     else limit.read(isKept ? ruling.ifAllowed : ruling.ifRefused, 0, now, cost, reading);
-    const verdict = verdictOf(check, ruling, reading, isAllowed, now, state.heldUntil);
+    const verdict = verdictOf(check, check.key, ruling, reading, isAllowed, now, state.heldUntil);
     if (offends && ruling.holdUntil > 0) markCrossed(verdict, ruling.holdUntil);
     return verdict;
   });

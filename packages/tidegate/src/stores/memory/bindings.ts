@@ -22,6 +22,15 @@ export class Binding {
     this.low = low;
     this.high = high;
   }
+
+  /** The halves of a key's hash under which its state is kept; a low half of 0 means none. */
+  lowFor(low: number): number {
+    return low ^ this.low || 1;
+  }
+
+  highFor(high: number): number {
+    return high ^ this.high;
+  }
 }
 
 type Mark = Pick<Binding, "low" | "high">;

@@ -13,6 +13,7 @@ import {
 } from "../../check.js";
 import { type Clock, checkedClock, systemClock } from "../../clock.js";
 import type { Verdict } from "../../decision.js";
+import type { Docket } from "../../docket.js";
 import { ConfigError, shown } from "../../errors.js";
 import { KeyHash } from "../../key-hash.js";
 import { type Limit, maxCells, Reading, Ruling, rejectUnknownOptions } from "../../limit.js";
@@ -87,6 +88,10 @@ class MemoryStore implements Store {
     return usual ?? this.#decideTogether(checks, now);
   }
 
+  decideDocket(docket: Docket, now: number): Verdict[] | undefined {
+    return now < this.#lastHoldEnds ? undefined : this.#usual.decideDocket(docket, now);
+  }
+
   decideOne(check: Check, at?: number, isSound = false): Verdict {
     const { limit } = check;
     if (limit.cells > 0 && limit.countsOffences !== true) return this.#decideAlone(check, at, isSound);
@@ -99,7 +104,7 @@ class MemoryStore implements Store {
     return checks.map((check, i) => {
       const { ruling, heldUntil, cells, offset } = this.#places[i] as Place;
       check.limit.read(cells, offset, now, costOf(check), reading);
-      return verdictOf(check, ruling, reading, ruling.allowed, now, heldUntil);
+      return verdictOf(check, check.key, ruling, reading, ruling.allowed, now, heldUntil);
     });
   }
 
@@ -142,7 +147,7 @@ class MemoryStore implements Store {
       for (const binding of this.#bindings.ofRule(rule)) {
         const { limit, table } = binding;
         if (limit.ledger !== undefined) this.#shelf.remove(ledgerName(rule, limit.id, key));
-        else table.remove(this.#hand.lowOf(binding), this.#hand.highOf(binding));
+        else table.remove(binding.lowFor(this.#hand.low), binding.highFor(this.#hand.high));
       }
     }
   }
@@ -161,8 +166,8 @@ class MemoryStore implements Store {
     if (binding === undefined || binding.limit !== limit || binding.rule !== rule)
       place.binding = binding = this.#bindings.of(rule, limit);
     this.#hand.take(key, hashed, isSound);
-    const low = this.#hand.lowOf(binding);
-    const high = this.#hand.highOf(binding);
+    const low = binding.lowFor(this.#hand.low);
+    const high = binding.highFor(this.#hand.high);
     const segment = binding.table.segmentOf(high);
     const offset = segment.find(low, high);
     const now = at === undefined ? this.#clock() : at;
@@ -183,7 +188,7 @@ class MemoryStore implements Store {
     }
     limit.read(after, 0, now, cost, reading);
     if (check.name === undefined) binding.name ??= levelName(rule, limit);
-    return verdictOf(check, ruling, reading, allowed, now, 0, check.name ?? binding.name);
+    return verdictOf(check, check.key, ruling, reading, allowed, now, 0, check.name ?? binding.name);
   }
 
   #decideTogether(checks: readonly Check[], now: number): Verdict[] {
@@ -204,7 +209,7 @@ class MemoryStore implements Store {
         if (isCharged) this.#charge(check, now);
       } else if (isCharged || limit.refusedWeight > 0) this.#write(place, after, now);
       limit.read(after, 0, now, costOf(check), reading);
-      verdicts.push(verdictOf(check, ruling, reading, ruling.allowed, now, heldUntil));
+      verdicts.push(verdictOf(check, check.key, ruling, reading, ruling.allowed, now, heldUntil));
     }
     return verdicts;
   }
@@ -216,7 +221,7 @@ class MemoryStore implements Store {
     const offends = isOffence(checks, at, heldUntil, now, (i) => (this.#places[i] as Place).ruling.allowed);
     const after = offends ? ruling.ifRefused : ruling.ifAllowed;
     check.limit.read(after, 0, now, costOf(check), reading);
-    const verdict = verdictOf(check, ruling, reading, ruling.allowed, now, heldUntil);
+    const verdict = verdictOf(check, check.key, ruling, reading, ruling.allowed, now, heldUntil);
     if (offends) this.#write(place, after, now);
     if (offends && ruling.holdUntil > 0) {
       this.#holdUntil(check.rule, check.key, ruling.holdUntil, now);
@@ -257,8 +262,8 @@ class MemoryStore implements Store {
   #find(binding: Binding, place: Place): boolean {
     const { table } = binding;
     place.binding = binding;
-    place.low = this.#hand.lowOf(binding);
-    place.high = this.#hand.highOf(binding);
+    place.low = binding.lowFor(this.#hand.low);
+    place.high = binding.highFor(this.#hand.high);
     const segment = table.segmentOf(place.high);
     const offset = segment.find(place.low, place.high);
     const isThere = offset >= 0;

@@ -141,7 +141,7 @@ export function verdictsOf(
     ruling.estimate = Number.NaN;
     limit.step(cells, 0, now, cost, ruling);
     limit.read(isPeek ? cells : isKept ? ruling.ifAllowed : ruling.ifRefused, 0, now, cost, reading);
-    const verdict = verdictOf(check, ruling, reading, allowed, now, heldUntil);
+    const verdict = verdictOf(check, check.key, ruling, reading, allowed, now, heldUntil);
     if (offends && ruling.holdUntil > 0) markCrossed(verdict, ruling.holdUntil);
     verdicts[i] = verdict;
   }

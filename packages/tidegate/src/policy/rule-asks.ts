@@ -1,0 +1,59 @@
+import { RuleChecks } from "../docket.js";
+import type { Level } from "./tiers.js";
+
+/** What a rule asks by some levels, its own or a tier's, at a cost of 1. */
+export interface RuleAsks {
+  /** About a key. */
+  own(levels: readonly Level[]): RuleChecks;
+  /** About the address block for which a key beyond its share of new ones counts too. */
+  crowd(levels: readonly Level[]): RuleChecks;
+  /** About such a key itself. */
+  beside(levels: readonly Level[]): RuleChecks;
+}
+
+export function ruleAsks(rule: string): RuleAsks {
+  return {
+    own: madeOnce((levels) => checksBy(rule, levels)),
+    crowd: madeOnce((levels) => checksBy(crowdOf(rule), levels)),
+    beside: madeOnce((levels) => checksBy(rule, levels.filter(countedAlone))),
+  };
+}
+
+/** Under which name a rule counts what an address block brings beyond its share. */
+export function crowdOf(rule: string): string {
+  return `${rule} crowd`;
+}
+
+/** Whether a limit keeps nothing of what it refuses: then a key is asked about also where it counts for its block. */
+export function countedAlone({ limit }: Level): boolean {
+  return limit.refusedWeight === 0;
+}
+
+function checksBy(rule: string, levels: readonly Level[]): RuleChecks {
+  return new RuleChecks(
+    rule,
+    levels.map(({ limit, name, tier }) => ({
+      rule,
+      limit,
+      cost: 1,
+      shadow: false,
+      name,
+      tier,
+      id: undefined,
+    })),
+  );
+}
+
+/** Most rules have one list of levels, others one for each tier, and customers may have their own. */
+function madeOnce(make: (levels: readonly Level[]) => RuleChecks): (levels: readonly Level[]) => RuleChecks {
+  const known = new WeakMap<readonly Level[], RuleChecks>();
+  let last: readonly Level[] | undefined;
+  let made: RuleChecks | undefined;
+  return (levels) => {
+    if (levels === last && made !== undefined) return made;
+    made = known.get(levels) ?? make(levels);
+    known.set(levels, made);
+    last = levels;
+    return made;
+  };
+}
