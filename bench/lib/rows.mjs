@@ -69,6 +69,8 @@ export function rowBuilder(samples) {
       const own = added(ours);
       const best = rivals[0];
       const isComparable = own !== undefined && best !== undefined;
+      // Pair by pair, and by what is shown: in noise one of the two may say otherwise, and then nothing is shown.
+      const isBehind = ({ name }) => pairedDifference(values(ours, "", metric), values(name, "", metric)) < 0;
       return {
         what,
         unit,
@@ -77,12 +79,7 @@ export function rowBuilder(samples) {
         peerName: best && label(best.name),
         ratio: isComparable && best.added > 0 ? own / best.added : undefined,
         bar: bar && barText(bar, unit),
-        met:
-          bar && isComparable
-            ? rivals.every(
-                ({ name }) => pairedDifference(values(ours, "", metric), values(name, "", metric)) < 0,
-              )
-            : undefined,
+        met: bar && isComparable ? own < best.added && rivals.every(isBehind) : undefined,
       };
     },
   };
