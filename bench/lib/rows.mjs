@@ -69,7 +69,7 @@ export function rowBuilder(samples) {
       const own = added(ours);
       const best = rivals[0];
       const isComparable = own !== undefined && best !== undefined;
-      // Pair by pair, and by what is shown: in noise one of the two may say otherwise, and then nothing is shown.
+      // Pair by pair, and by what is shown: where the two disagree, noise speaks.
       const isBehind = ({ name }) => pairedDifference(values(ours, "", metric), values(name, "", metric)) < 0;
       return {
         what,

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { Cluster, Redis } from "ioredis";
 import {
   type Check,
@@ -7,11 +8,14 @@ import {
   earrrl,
   fixedWindow,
   type Limit,
+  memoryStore,
   slidingCounter,
   slidingLog,
   tokenBucket,
+  type Verdict,
 } from "tidegate";
 import { redisStore } from "tidegate/redis";
+import { virtualClock } from "tidegate/testing";
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from "vitest";
 import { faultProxy, startRedis } from "../servers/index.js";
 import { ioredis, own, uniquePrefix, until } from "./support.js";
@@ -270,6 +274,49 @@ describe("batches", () => {
     expect(Math.max(...sizes)).toBe(64);
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(600);
     expect(sizes.length).toBeLessThan(600 / 20);
+  });
+
+  it("keys that several requests of a call ask about, beside keys that stand there once, are counted as one after the other", async () => {
+    const pair = [fixedWindow({ limit: 4, window: "1m" }), fixedWindow({ limit: 9, window: "1h" })];
+    const limits = [...everyLimit.map((each) => [each]), pair, [everyLimit[0], everyLimit[3]] as Limit[]];
+    const rules = limits.map((some, i) => ({ name: `rule ${i}`, limits: some }));
+    const question = fc.record({
+      rule: fc.constantFrom(...rules),
+      key: fc.constantFrom("shared", "other", "a", "b", "c"),
+      shadow: fc.boolean(),
+    });
+    const request = fc.uniqueArray(question, {
+      minLength: 1,
+      maxLength: 4,
+      selector: ({ rule, key }) => `${rule.name} ${key}`,
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(request, { minLength: 2, maxLength: 12 }), { minLength: 1, maxLength: 3 }),
+        fc.constantFrom(undefined, "corrupt"),
+        async (ticks, garbage) => {
+          const clock = virtualClock(1_700_000_000_000);
+          const prefix = uniquePrefix();
+          const store = redisStore({ client: redis, prefix, clock, onWarning() {} });
+          const memory = memoryStore({ clock });
+          if (garbage !== undefined) await redis.set(`${prefix}:{shared}:rule 0`, garbage);
+          for (const requests of ticks) {
+            const asked = requests.map((questions) =>
+              questions.flatMap(({ rule: { name, limits }, key, shadow }) =>
+                limits.map((limit): Check => ({ rule: name, key, limit, shadow })),
+              ),
+            );
+            const told = await Promise.all(asked.map((checks) => store.decide(checks)));
+            const expected = asked.map((checks) => memory.decide(checks));
+            const seen = (verdicts: readonly Verdict[]) =>
+              verdicts.map(({ allowed, remaining }) => ({ allowed, remaining }));
+            expect(told.map(seen)).toEqual(expected.map(seen));
+            clock.advance(1000);
+          }
+        },
+      ),
+      { numRuns: 60 },
+    );
   });
 
   it("a call on its own waits for no other", async () => {

@@ -25,15 +25,24 @@ export function requestOf(checks: readonly Check[]): Request {
 
 export type KeyOf = (rule: string, key: string) => string;
 
-const headBytes = 18;
+const headBytes = 19;
+const repeatBytes = 4;
 const runBytes = 4;
 const groupBytes = 9;
 
-function writeHead(input: Buffer, mode: Mode, isDistinct: boolean, now: number, notAfter: number): number {
+function writeHead(
+  input: Buffer,
+  mode: Mode,
+  repeats: readonly Repeat[],
+  now: number,
+  notAfter: number,
+): number {
   input.writeDoubleLE(now, 0);
   input.writeDoubleLE(notAfter, 8);
   input.writeUInt8(mode, 16);
-  return input.writeUInt8(isDistinct ? 1 : 0, 17);
+  let at = input.writeUInt16LE(repeats.length, 17);
+  for (const { place, first } of repeats) at = input.writeUInt16LE(first, input.writeUInt16LE(place, at));
+  return at;
 }
 
 function writePlan(input: Buffer, at: number, plan: Plan, flags: number, cost: number): number {
@@ -54,7 +63,7 @@ export function isVoid(call: Call): boolean {
 function addKeys(keys: string[], ids: string[], plan: Plan, first: Check, keyOf: KeyOf): void {
   const key = keyOf(first.rule, first.key);
   keys.push(key);
-  if (!plan.hasLedgers) return;
+  if (plan.ledgers === 0) return;
   for (const limit of plan.limits) if (limit.ledger !== undefined) keys.push(ledgerKey(key, limit));
   if (hasId(plan, first)) ids.push(keyText(first.id));
 }
@@ -69,7 +78,7 @@ function flagsOf(plan: Plan, first: Check): number {
 
 /** Only a ledger looks at an id. */
 function hasId(plan: Plan, check: Check): check is Check & { readonly id: string } {
-  return plan.hasLedgers && check.id !== undefined;
+  return plan.ledgers > 0 && check.id !== undefined;
 }
 
 /** The script's number for what these groups ask together; main.lua lists them. */
@@ -101,8 +110,9 @@ export function writeRequests(
     run.count++;
     for (const { plan, at } of request.groups) addKeys(keys, ids, plan, firstOf(request.checks, at), keyOf);
   }
-  const input = Buffer.allocUnsafe(bytes);
-  let at = writeHead(input, mode, areDistinct(requests), now, notAfter);
+  const repeats = repeatsOf(requests);
+  const input = Buffer.allocUnsafe(bytes + repeats.length * repeatBytes);
+  let at = writeHead(input, mode, repeats, now, notAfter);
   for (const { shape, count } of runs) {
     at = input.writeUInt16LE(count, at);
     at = input.writeUInt8(shape.groups.length, at);
@@ -115,22 +125,35 @@ export function writeRequests(
   return { keys, input, ids };
 }
 
-/** Whether no rule is asked about a key twice. */
-function areDistinct(requests: readonly Request[]): boolean {
-  if (requests.length === 1) return true;
-  const keysOf = new Map<string, Set<string>>();
+/** A place in the call's keys, from 1, whose key stands there before. */
+interface Repeat {
+  readonly place: number;
+  readonly first: number;
+}
+
+const noRepeats: readonly Repeat[] = [];
+
+/** Where a rule is asked about a key again. */
+function repeatsOf(requests: readonly Request[]): readonly Repeat[] {
+  if (requests.length === 1) return noRepeats;
+  const repeats: Repeat[] = [];
+  const placesOf = new Map<string, Map<string, number>>();
+  let place = 1;
   for (const { checks, groups } of requests) {
-    for (const { at } of groups) {
+    for (const { plan, at } of groups) {
       const { rule, key } = firstOf(checks, at);
-      let keys = keysOf.get(rule);
-      if (keys === undefined) {
-        keys = new Set();
-        keysOf.set(rule, keys);
+      let places = placesOf.get(rule);
+      if (places === undefined) {
+        places = new Map();
+        placesOf.set(rule, places);
       }
-      if (keys.size === keys.add(key).size) return false;
+      const first = places.get(key);
+      if (first === undefined) places.set(key, place);
+      else repeats.push({ place, first });
+      place += 1 + plan.ledgers;
     }
   }
-  return true;
+  return repeats;
 }
 
 interface Run {
@@ -162,7 +185,7 @@ export function writeRefund(charges: readonly Charge[], keyOf: KeyOf, now: numbe
     bytes += groupBytes + plan.spec.length + 8;
   }
   const input = Buffer.allocUnsafe(bytes);
-  let at = writeHead(input, Mode.refund, true, now, notAfter);
+  let at = writeHead(input, Mode.refund, noRepeats, now, notAfter);
   for (const group of groups) {
     const first = firstOf(charges, group.at);
     at = writePlan(input, at, group.plan, flagsOf(group.plan, first), costOf(first));
@@ -178,7 +201,7 @@ export function writeRefund(charges: readonly Charge[], keyOf: KeyOf, now: numbe
 
 export function writeHold(key: string, forMs: number, now: number, notAfter: number): Call {
   const input = Buffer.allocUnsafe(headBytes + 8 + groupBytes + noLimits.spec.length);
-  const at = input.writeDoubleLE(forMs, writeHead(input, Mode.hold, true, now, notAfter));
+  const at = input.writeDoubleLE(forMs, writeHead(input, Mode.hold, noRepeats, now, notAfter));
   writePlan(input, at, noLimits, 0, 0);
   return { keys: [key], input, ids: [] };
 }

@@ -10,7 +10,8 @@ export interface Plan {
   readonly spec: Buffer;
   /** Bytes of the packed state in this plan's layout. */
   readonly stateBytes: number;
-  readonly hasLedgers: boolean;
+  /** How many of its limits have a key of their own. */
+  readonly ledgers: number;
   /** The script's number for the question about one key by this plan alone. */
   readonly question: number;
   /** Its groups by where their first check stands, each made once: requests alike in shape share them. */
@@ -84,7 +85,7 @@ function encode(limits: readonly Limit[]): Plan {
     limits,
     spec,
     stateBytes: cells.reduce((sum, n) => (n > 0 ? sum + 4 + n * 8 : sum), 16),
-    hasLedgers: limits.some((limit) => limit.ledger !== undefined),
+    ledgers: limits.filter((limit) => limit.ledger !== undefined).length,
     question: limits.some((limit) => limit.countsOffences) ? 0 : questionOf(cells),
     groups,
     alone,

@@ -53,12 +53,14 @@ local function planAt(at)
 end
 
 local function placeOf(place)
-  if isDistinct then
-    return place
+  return firstAt and firstAt[place] or place
+end
+
+local function stateAt(at)
+  if firstAt and firstAt[at] then
+    return latest[at]
   end
-  local first = firstAt[KEYS[place]] or place
-  firstAt[KEYS[place]] = first
-  return first
+  return states[at]
 end
 
 local function idOf(plan)
@@ -146,7 +148,7 @@ end
 
 -- The numbers of the state at this place in the plan's layout, and what is carried behind them.
 local function load(at, plan)
-  local state = states[at]
+  local state = stateAt(at)
   if not state then
     return fresh(plan)
   end
@@ -165,9 +167,10 @@ local function load(at, plan)
     return s, carried
   end
   resets = resets + 1
-  states[at] = false
-  if not isDistinct then
-    isNew[at] = false
+  if firstAt and firstAt[at] then
+    latest[at], isNew[at] = false, false
+  else
+    states[at] = false
   end
   return fresh(plan)
 end
@@ -176,9 +179,9 @@ end
 local function judge(plan, id)
   local place = keyAt
   local at = placeOf(place)
-  local isFresh = not states[at]
+  local isFresh = not stateAt(at)
   local s, carried = load(at, plan)
-  local isKnown = states[at] and true
+  local isKnown = stateAt(at) and true
   local group = { plan = plan, at = at, place = place, id = id, s = s, carried = carried, isFresh = isFresh, allowed = {}, charged = {} }
   local isFree, passes, bits, bit = s[1] <= now, true, isKnown and 1 or 0, 2
   for i = 1, plan.count do
@@ -294,14 +297,14 @@ local function refund()
     if not o then
       keyAt = keyAt + 1
       limit.twin.refund(limit.args, KEYS[keyAt], now, cost, chargedAt, reset, id)
-    elseif states[at] then
+    elseif stateAt(at) then
       local cells = { limit.twin.refund(limit.args, now, cost, chargedAt, reset, s[o], s[o + 1], s[o + 2]) }
       for c = 1, limit.cells do
         s[o + c - 1] = cells[c]
       end
     end
   end
-  if states[at] then
+  if stateAt(at) then
     keep(at, textOf(plan, s) .. carried, false, false)
   end
   keyAt = keyAt + 1

@@ -14,12 +14,11 @@ local step#, slack# = stepOf(kind)
 local mayCount = shadow or @or{weight# > 0}
 local left, blank = 0, nil
 for place = keyAt, keyAt + count - 1 do
-  local at = place
-  if not isDistinct then
-    at = firstAt[KEYS[place]] or place
-    firstAt[KEYS[place]] = at
+  local at, found = place, states[place]
+  local first = firstAt and firstAt[place]
+  if first then
+    at, found = first, latest[first]
   end
-  local found = states[at]
   local state = found
   if not found then
     blank = blank or pack("@state", 0, 0, @{tag#, @zeros})
@@ -37,7 +36,7 @@ for place = keyAt, keyAt + count - 1 do
   --@each
   local ok#, e#, y#* = step#(a#, now, cost, c#*)
   --@end
-  if inPlace and found and held <= now and @and{ok#} and @and{e# <= ends} then
+  if not first and not dry and found and held <= now and @and{ok#} and @and{e# <= ends} then
     -- Only the cells differ: what stands before them stays, the key's expiry too.
     call("SETRANGE", KEYS[at], "20", pack("@tail", @cells{tag#, y#*}))
   else

@@ -1,8 +1,8 @@
 -- One batch of requests, judged one after the other at one instant.
 -- KEYS     for each group of each request: the packed state, then one key per ledger of its plan. A group is what one
 --          rule asks about one key: a plan (its limits) and a cost.
--- ARGV[1]  <ddBB now (NaN: the server's clock), not-after on the server's clock, mode, whether no key stands in KEYS
---          twice (0/1); then the requests:
+-- ARGV[1]  <ddBI2 now (NaN: the server's clock), not-after on the server's clock, mode, how many places repeat a key;
+--          per such place <I2I2 the place in KEYS, the key's first one; then the requests:
 --          mode 0 decide, 1 peek: per run of like requests <I2BB how many, groups, question; per group a plan
 --          mode 2 refund: per group a plan, <d at (NaN: now), per limit <dd cost, reset
 --          mode 3 hold: <d for how many milliseconds, an empty plan
@@ -25,8 +25,7 @@
 -- questions are judged first, without; the general way is made when the first request needs it.
 
 local KEYS, input = KEYS, ARGV[1]
-local now, notAfter, mode, isDistinct, pos = parse("<ddBB", input)
-isDistinct = isDistinct == 1
+local now, notAfter, mode, repeats, pos = parse("<ddBI2", input)
 local time = call("TIME")
 local serverNow = time[1] * 1000 + time[2] / 1000
 if serverNow > notAfter then
@@ -38,14 +37,19 @@ if now ~= now then
   now, grace = serverNow, 0
 end
 
--- By place in KEYS: the states as this batch leaves them, and what the reply says of them. A key that stands in KEYS more
--- than once lives at its first place and is written when the batch is done: changed says false to keep its expiry, or
--- its new end.
+-- By place in KEYS: the states as they were found, and what the reply says of them.
 local states = call("MGET", unpack(KEYS))
 local before, exceptions = states, {}
-local firstAt, changed, isNew
-if not isDistinct then
-  before, firstAt, changed, isNew = {}, {}, {}, {}
+-- A key that stands in KEYS more than once lives at its first place, firstAt says which; latest is how this batch leaves
+-- it, written when the batch is done: changed says false to keep its expiry, or its new end.
+local firstAt, latest, changed, isNew
+if repeats > 0 then
+  firstAt, latest, changed, isNew = {}, {}, {}, {}
+  for _ = 1, repeats do
+    local place, first
+    place, first, pos = parse("<I2I2", input, pos)
+    firstAt[place], firstAt[first], latest[first] = first, first, states[first]
+  end
 end
 -- Keys found corrupt or of a foreign type, and begun afresh by this batch.
 local resets = 0
@@ -68,20 +72,19 @@ local function write(key, state, ends, isFresh)
 end
 
 local function keep(at, state, ends, isFresh)
-  if isDistinct then
+  if not (firstAt and firstAt[at]) then
     return write(KEYS[at], state, ends, isFresh)
   end
   if isNew[at] == nil then
     isNew[at] = isFresh
   end
-  states[at] = state
+  latest[at] = state
   changed[at] = ends or changed[at] or false
 end
 
 --[[stepOf]]
 
 local dry, keyAt, inputEnd = mode == 1, 1, #input
-local inPlace = isDistinct and not dry
 local count, groupCount, question = 0, 0, 0
 local general
 while count > 0 or pos <= inputEnd do
@@ -99,9 +102,9 @@ while count > 0 or pos <= inputEnd do
   end
 end
 
-if not isDistinct then
+if changed then
   for at, ends in pairs(changed) do
-    write(KEYS[at], states[at], ends, isNew[at])
+    write(KEYS[at], latest[at], ends, isNew[at])
   end
 end
 before[0] = pack("<dI4I2", now, resets, #exceptions) .. concat(exceptions)

@@ -13,11 +13,11 @@ while count > 0 do
   local isOdd = false
   --@each
   local at# = place + @i
-  if not isDistinct then
-    at# = firstAt[KEYS[at#]] or at#
-    firstAt[KEYS[place + @i]] = at#
-  end
+  local first# = firstAt and firstAt[at#]
   local state#, held#, ends#, t#, c#* = states[at#]
+  if first# then
+    at#, state# = first#, latest[first#]
+  end
   if not state# then
     held#, ends#, c#* = 0, 0, 0, 0
   elseif #state# == @size then
@@ -36,7 +36,7 @@ while count > 0 do
   --@end
   local passes = @and{(ok# or shadow#)}
   --@each
-  if inPlace and passes and ok# and state# and e# <= ends# then
+  if not first# and not dry and passes and ok# and state# and e# <= ends# then
     call("SETRANGE", KEYS[at#], "20", pack("@tail", y#*))
   else
     local isChanged = passes and ok#
