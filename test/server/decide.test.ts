@@ -126,6 +126,67 @@ describe("POST /v1/decide", () => {
   });
 });
 
+describe("facts a client can make odd", () => {
+  const keyOf = async (facts: object, rule: string) =>
+    (await decide({ subject: { ...subject, ...facts }, rule })).json.verdicts?.[0]?.key;
+
+  it("too long, they are cut and counted; numbers are names, anything else is nobody", async () => {
+    rig = await openRig({
+      rules: [
+        { name: "account", by: "account", limits: "9 per 1h" },
+        { name: "user", by: "user", limits: "9 per 1h" },
+        { name: "header", by: "header:x-tenant", limits: "9 per 1h" },
+      ],
+    });
+    expect(await keyOf({ account: `${" ".repeat(17_000)}Ann` }, "account")).toBe("ann");
+    expect(await keyOf({ account: `ann${" ".repeat(17_000)}` }, "account")).toBe("ann");
+    expect(await keyOf({ account: "a".repeat(17_000) }, "account")).toBe("a".repeat(1024));
+    expect(await keyOf({ user: "u".repeat(17_000) }, "user")).toBe("u".repeat(16_384));
+    expect(await keyOf({ user: 42, account: 7 }, "user")).toBe("42");
+    expect(await keyOf({ user: 42, account: 7 }, "account")).toBe("7");
+    for (const nobody of [null, true, ["ann"], { a: 1 }]) {
+      expect(await keyOf({ account: nobody }, "account")).toBeUndefined();
+      expect(await keyOf({ headers: { "x-tenant": nobody === true ? {} : null } }, "header")).toBeUndefined();
+      const answer = await decide({ subject: { ...subject, user: nobody, customer: nobody } });
+      expect(answer.json).toMatchObject({ allowed: true });
+    }
+    expect(await keyOf({ headers: { "x-tenant": ["a", null, "b"], other: null } }, "header")).toBe("a, b");
+  });
+
+  it("a name of the wrong type makes no request the caller's own, so that no safelist lets it in", async () => {
+    rig = await openRig({ safelist: ["127.0.0.0/8"] });
+    for (const account of [null, ["ann"], false])
+      expect((await decide({ subject: { account } })).json.verdicts?.[0]?.key).toBe("unknown");
+  });
+
+  it("rules for a path hold however long it is made", async () => {
+    rig = await openRig({
+      rules: [
+        { name: "login", only: "/login", by: "ip", limits: "9 per 1h" },
+        { name: "others", except: "/x", by: "ip", limits: "9 per 1h" },
+        { name: "tenants", only: { host: "*.example.com" }, by: "ip", limits: "9 per 1h" },
+      ],
+    });
+    const rulesFor = async (facts: object) =>
+      (await decide({ subject: { ...subject, host: "a", ...facts } })).json.verdicts?.map(({ rule }) => rule);
+    expect(await rulesFor({ path: `/login?${"x".repeat(17_000)}` })).toEqual(["login", "others"]);
+    expect(await rulesFor({ path: `/x?${"x".repeat(17_000)}` })).toEqual([]);
+    expect(await rulesFor({ path: `/login/${"x".repeat(17_000)}` })).toEqual(["login", "others"]);
+    expect(await rulesFor({ path: `${"/x/..".repeat(4000)}/login` })).toEqual(["login", "others"]);
+    expect(await rulesFor({ path: `${"/".repeat(17_000)}login` })).toEqual(["login", "others"]);
+    expect(await rulesFor({ path: "/x", host: `${"a.".repeat(9000)}example.com:8080` })).toEqual(["tenants"]);
+  });
+
+  it("what a request has as text is text, or the caller's own mistake", async () => {
+    rig = await openRig();
+    for (const facts of [{ ip: ["::1"] }, { method: 1 }, { host: {} }, { path: ["/"] }, { headers: ["a"] }])
+      expect(await decide({ subject: { ...subject, ...facts } })).toMatchObject({
+        status: 400,
+        json: { code: "TG_QUESTION" },
+      });
+  });
+});
+
 describe("who is believed", () => {
   it("a stranger may ask about itself, and is told how to be believed when it claims more", async () => {
     rig = await openRig({ settings: { decide: { peers: [] } } });

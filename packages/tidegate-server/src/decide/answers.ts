@@ -62,7 +62,7 @@ const queryFacts = ["ip", "method", "host", "path", "user", "customer", "account
 /** The same, with the subject's facts in the query. */
 export function answerExplainQuery(gate: Gate): Answer<URLSearchParams> {
   return async (res, query, caller) => {
-    const told = Object.fromEntries(queryFacts.map((name) => [name, query.get(name)]));
+    const told = Object.fromEntries(queryFacts.map((name) => [name, query.get(name) ?? undefined]));
     sendJson(res, JSON.stringify(await gate.explain(parseSubject(told, caller, "The query"))));
   };
 }

@@ -1,4 +1,5 @@
 import type { DecideOptions } from "tidegate";
+import { cutAccount, cutHost, cutPath, cutText, nameText } from "../fact-text.js";
 import type { Caller } from "./callers.js";
 import { badQuestion, peerUndeclared, QuestionError, tooLarge } from "./problems.js";
 import { type ToldHeaders, ToldSubject } from "./told-subject.js";
@@ -20,7 +21,6 @@ export interface Questions {
 type Fields = Readonly<Record<string, unknown>>;
 
 const mostSubjects = 1000;
-const longestText = 16_384;
 
 /** Rules that delay refuse instead: whoever asks over HTTP has seldom the patience, and would let the client pass. */
 const atOnce: DecideOptions = { signal: AbortSignal.abort() };
@@ -66,21 +66,23 @@ function questionOf(told: Fields, around: Fields, caller: Caller, where: string)
 }
 
 function subjectOf(told: Fields, caller: Caller, where: string): ToldSubject {
-  const ip = optionalText(told.ip, where, "ip");
-  const user = optionalText(told.user, where, "user");
-  const customer = optionalText(told.customer, where, "customer");
-  const account = optionalText(told.account, where, "account");
-  const headers = headersOf(told.headers, where);
-  const isClaim = [ip, user, customer, account, headers].some((claim) => claim !== undefined);
+  // Whatever stands there, null too: a claim that names nobody must not pass for the caller's own request.
+  const isClaim =
+    told.ip !== undefined ||
+    told.user !== undefined ||
+    told.customer !== undefined ||
+    told.account !== undefined ||
+    told.headers !== undefined;
   if (isClaim && !caller.isBelieved) throw new QuestionError(peerUndeclared);
+  const ip = optionalText(told.ip, where, "ip", cutText);
   return new ToldSubject(ip ?? (isClaim ? "" : caller.ip), {
-    method: optionalText(told.method, where, "method"),
-    host: optionalText(told.host, where, "host"),
-    path: optionalText(told.path, where, "path"),
-    user,
-    customer,
-    account,
-    headers,
+    method: optionalText(told.method, where, "method", cutText),
+    host: optionalText(told.host, where, "host", cutHost),
+    path: optionalText(told.path, where, "path", cutPath),
+    user: optionalName(told.user, cutText),
+    customer: optionalName(told.customer, cutText),
+    account: optionalName(told.account, cutAccount),
+    headers: headersOf(told.headers, where),
   });
 }
 
@@ -91,22 +93,27 @@ function fieldsOf(value: unknown, where: string): Fields {
   );
 }
 
-function optionalText(value: unknown, where: string, name: string): string | undefined {
+/** What every request has as text: something else is the caller's own mistake. */
+function optionalText(
+  value: unknown,
+  where: string,
+  name: string,
+  cut: (text: string) => string,
+): string | undefined {
   if (value === undefined || value === null) return undefined;
-  if (typeof value === "string" && value.length <= longestText) return value;
-  throw bad(`${where}.${name} is not a text of ${longestText} characters at most.`);
+  if (typeof value === "string") return cut(value);
+  throw bad(`${where}.${name} is not a text.`);
+}
+
+/** What may come straight from a client's form or JSON: of the wrong type it names nobody, and the request is judged without it. */
+function optionalName(value: unknown, cut: (text: string) => string): string | undefined {
+  if (value === undefined) return undefined;
+  const text = nameText(value);
+  return text === undefined ? undefined : cut(text);
 }
 
 function headersOf(value: unknown, where: string): ToldHeaders | undefined {
-  if (value === undefined || value === null) return undefined;
-  const headers = fieldsOf(value, `${where}.headers`);
-  for (const name in headers) {
-    const line = headers[name];
-    if (typeof line === "string") continue;
-    if (Array.isArray(line) && line.every((each) => typeof each === "string")) continue;
-    throw bad(`${where}.headers has a value that is neither a text nor a list of texts.`);
-  }
-  return headers as ToldHeaders;
+  return value === undefined || value === null ? undefined : fieldsOf(value, `${where}.headers`);
 }
 
 function textOf(value: unknown, name: string): string {

@@ -1,7 +1,8 @@
 import type { Subject } from "tidegate";
+import { nameText } from "../fact-text.js";
 
-/** A header's value as callers write it: one line, or several. */
-export type ToldHeaders = Readonly<Record<string, string | readonly string[]>>;
+/** A header's value as callers write it: one line, or several. Whatever is neither says nothing. */
+export type ToldHeaders = Readonly<Record<string, unknown>>;
 
 /** A client as a caller describes it. */
 export class ToldSubject implements Subject {
@@ -50,10 +51,17 @@ export class ToldSubject implements Subject {
 function lowerCased(told: ToldHeaders): Map<string, string> {
   const headers = new Map<string, string>();
   for (const [name, value] of Object.entries(told)) {
+    const text = lineOf(value);
+    if (text === undefined) continue;
     const lower = name.toLowerCase();
-    const text = typeof value === "string" ? value : value.join(", ");
     const before = headers.get(lower);
     headers.set(lower, before === undefined ? text : `${before}, ${text}`);
   }
   return headers;
+}
+
+function lineOf(value: unknown): string | undefined {
+  if (!Array.isArray(value)) return nameText(value);
+  const lines = value.map(nameText).filter((line) => line !== undefined);
+  return lines.length === 0 && value.length > 0 ? undefined : lines.join(", ");
 }
