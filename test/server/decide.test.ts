@@ -114,6 +114,26 @@ describe("POST /v1/decide", () => {
     expect(await keyOf({ constructor: "x", toString: "y", __proto__: null })).toBeUndefined();
   });
 
+  it("a misspelt field is refused, by its name and beside those that are known", async () => {
+    rig = await openRig();
+    const misspelt: [body: object, names: RegExp][] = [
+      [{ subject, rulle: "req/ip" }, /"rulle"\. Known are subject, subjects, rule, cost, id, wait\./],
+      [
+        { subject: { ...subject, zzz: 1, acount: "ann" } },
+        /^subject .*"zzz", "acount"\. Known are ip,.* account/,
+      ],
+      [{ subjects: [subject, { Path: "/" }] }, /^subjects\[1\] .*"Path"/],
+    ];
+    for (const [body, names] of misspelt) {
+      const answer = await decide(body);
+      expect(answer).toMatchObject({ status: 400, json: { code: "TG_QUESTION" } });
+      expect(answer.json.detail).toMatch(names);
+    }
+    const proto = await decide('{"subject":{"__proto__":{"ip":"203.0.113.7"}}}');
+    expect(proto.status).toBe(400);
+    expect((await decide({ subject })).json.verdicts?.[0]?.remaining).toBe(2);
+  });
+
   it("a rule that delays refuses, unless the caller waits", async () => {
     rig = await openRig({
       rules: [{ name: "slow", by: "ip", limits: "1 per 200ms", action: "delay", maxDelay: "5s" }],

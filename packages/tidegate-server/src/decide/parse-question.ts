@@ -22,12 +22,28 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const mostSubjects = 1000;
 
+const questionNames: ReadonlySet<string> = new Set(["subject", "subjects", "rule", "cost", "id", "wait"]);
+const subjectNames: ReadonlySet<string> = new Set([
+  "ip",
+  "method",
+  "host",
+  "path",
+  "headers",
+  "user",
+  "customer",
+  "account",
+  "rule",
+  "cost",
+  "id",
+]);
+
 /** Rules that delay refuse instead: whoever asks over HTTP has seldom the patience, and would let the client pass. */
 const atOnce: DecideOptions = { signal: AbortSignal.abort() };
 
 /** Reads a body by hand: this stands in every question's way. Throws `QuestionError`. */
 export function parseQuestions(body: unknown, caller: Caller): Questions {
   const fields = fieldsOf(body, "The body");
+  validateNames(fields, questionNames, "The body");
   const waits = fields.wait === true;
   const { subject, subjects } = fields;
   if (subjects === undefined) {
@@ -66,6 +82,7 @@ function questionOf(told: Fields, around: Fields, caller: Caller, where: string)
 }
 
 function subjectOf(told: Fields, caller: Caller, where: string): ToldSubject {
+  validateNames(told, subjectNames, where);
   // Whatever stands there, null too: a claim that names nobody must not pass for the caller's own request.
   const isClaim =
     told.ip !== undefined ||
@@ -84,6 +101,17 @@ function subjectOf(told: Fields, caller: Caller, where: string): ToldSubject {
     account: optionalName(told.account, cutAccount),
     headers: headersOf(told.headers, where),
   });
+}
+
+/** A misspelt field would be judged as if it were left out. */
+function validateNames(fields: Fields, known: ReadonlySet<string>, where: string): void {
+  for (const name in fields) if (!known.has(name)) throw unknownNames(fields, known, where);
+}
+
+function unknownNames(fields: Fields, known: ReadonlySet<string>, where: string): QuestionError {
+  const unknown = Object.keys(fields).filter((name) => !known.has(name));
+  const shown = unknown.slice(0, 5).map((name) => JSON.stringify(name.slice(0, 64)));
+  return bad(`${where} has fields nobody knows: ${shown.join(", ")}. Known are ${[...known].join(", ")}.`);
 }
 
 function fieldsOf(value: unknown, where: string): Fields {
