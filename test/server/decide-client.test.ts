@@ -84,9 +84,6 @@ describe("a client of a running service", () => {
     expect((await clientOf({ url, token: "right", ...patient }).decide(subject)).reason).toBe(
       "within-limits",
     );
-    const wrong = clientOf({ url, token: "wrong", ...patient });
-    expect(await wrong.decide(subject)).toMatchObject({ allowed: true, reason: "degraded" });
-    expect(told.map(({ code }) => code)).toEqual(["TG_DECIDE_TOKEN"]);
   });
 
   it("is told what is wrong with a question", async () => {
@@ -96,6 +93,112 @@ describe("a client of a running service", () => {
     await expect(client.explain({ ip: 5 as unknown as string })).rejects.toMatchObject({
       code: "TG_QUESTION",
     });
+  });
+});
+
+describe("a question the service refuses", () => {
+  it("lets nobody in, whatever onFailure says: it is thrown", async () => {
+    const { url } = await rigOf({ settings: { decide: { peers: [], token: new Secret("right") } } });
+    for (const onFailure of ["allow", "deny", "throw"] as const) {
+      const wrong = clientOf({ url, token: "wrong", onFailure, ...patient });
+      await expect(wrong.decide(subject)).rejects.toMatchObject({ code: "TG_DECIDE_TOKEN" });
+      const right = clientOf({ url, token: "right", onFailure, ...patient });
+      const misspelt = { ...subject, acount: "ann" };
+      await expect(right.decide(misspelt)).rejects.toMatchObject({ code: "TG_QUESTION" });
+      await expect(right.decideMany([subject, misspelt])).rejects.toMatchObject({ code: "TG_QUESTION" });
+      await expect(right.decide(subject, { cost: -1 })).rejects.toMatchObject({ code: "TG_QUESTION" });
+      const noSubject = undefined as unknown as typeof subject;
+      await expect(right.decide(noSubject)).rejects.toThrow();
+    }
+    expect(told).toEqual([]);
+  });
+
+  it("is refused too where something in front of the service says so in words of its own", async () => {
+    for (const status of [400, 403, 404, 413, 431]) {
+      const url = await liar((_, res) => res.writeHead(status).end("<html>no</html>"));
+      const client = clientOf({ url, ...patient });
+      for (let i = 0; i < 10; i++)
+        await expect(client.decide(subject)).rejects.toMatchObject({ code: "TG_SERVICE" });
+    }
+  });
+
+  it("is none where the service is busy, unless that is for too many wrong tokens", async () => {
+    for (const status of [408, 429, 503]) {
+      const url = await liar((_, res) => res.writeHead(status).end("busy"));
+      expect(await clientOf({ url, ...patient }).decide(subject)).toMatchObject({ reason: "degraded" });
+    }
+    const url = await liar((_, res) => res.writeHead(429).end('{"code":"TG_DECIDE_TOKEN","detail":"wait"}'));
+    await expect(clientOf({ url, ...patient }).decide(subject)).rejects.toMatchObject({
+      code: "TG_DECIDE_TOKEN",
+    });
+  });
+});
+
+describe("whatever a client makes of its own facts", () => {
+  const login = { ip: "203.0.113.50", method: "POST", path: "/login" };
+  const rules = [
+    { name: "account", only: "POST /login", by: "account", limits: "3 per 1h" },
+    { name: "ip", only: "POST /login", by: "ip", limits: "5 per 1h" },
+  ] as const;
+  const tooMuch: [what: string, facts: object][] = [
+    ["blanks behind its name", { account: `ann${" ".repeat(17_000)}` }],
+    ["blanks before its name", { account: `${" ".repeat(17_000)}ann` }],
+    ["a name of two megabytes", { account: "a".repeat(2_000_000) }],
+    ["a number", { account: 12_345 }],
+    ["a large number", { account: 12_345n }],
+    ["a list", { account: ["ann"] }],
+    ["an object", { account: { $ne: null } }],
+    ["true", { account: true }],
+    ["null", { account: null }],
+    ["a long query", { path: `/login?${"x".repeat(17_000)}` }],
+    ["a long way to the same path", { path: `${"/x/..".repeat(400_000)}/login` }],
+    ["headers without a value", { headers: { "user-agent": undefined, a: null, b: [null], c: 5, d: {} } }],
+  ];
+
+  it.each(tooMuch)("%s: it is judged", async (_, facts) => {
+    const { url } = await rigOf({ rules });
+    const client = clientOf({ url, ...patient });
+    const reasons: string[] = [];
+    for (let i = 0; i < 7; i++) reasons.push((await client.decide({ ...login, ...facts })).reason);
+    expect(reasons.slice(0, 3)).toEqual(Array(3).fill("within-limits"));
+    expect(reasons.slice(5)).toEqual(Array(2).fill("over-limit"));
+    expect(told).toEqual([]);
+  });
+
+  it("a name in blanks is the same name, and two long ones that begin otherwise are two", async () => {
+    const { url } = await rigOf({ rules });
+    const client = clientOf({ url, ...patient });
+    const left = async (account: string) =>
+      (await client.decide({ ...login, account }, { rule: "account" })).verdict?.remaining;
+    expect(await left("ann")).toBe(2);
+    expect(await left(`${" ".repeat(2_000_000)}Ann`)).toBe(1);
+    expect(await left(`ann${" ".repeat(2_000_000)}`)).toBe(0);
+    expect(await left("b".repeat(2_000_000))).toBe(2);
+    expect(await left("c".repeat(2_000_000))).toBe(2);
+    expect(await left(`c${"c".repeat(3_000_000)}`)).toBe(1);
+  });
+
+  it("one among many changes nothing for the others", async () => {
+    const { url } = await rigOf({ rules });
+    const client = clientOf({ url, ...patient });
+    const many = tooMuch.map(([, facts], i) => ({ ...login, ip: `203.0.113.${i}`, ...facts }));
+    const decisions = await client.decideMany(many);
+    expect(decisions.map(({ reason }) => reason)).not.toContain("degraded");
+    const last = await client.decideMany(Array(4).fill({ ...login, account: "zoe" }));
+    expect(last.map(({ allowed }) => allowed)).toEqual([true, true, true, false]);
+  });
+
+  it("what does not fit into one question is asked in parts, in its order", async () => {
+    const { url } = await rigOf({ rules });
+    const client = clientOf({ url, ...patient });
+    const many = Array.from({ length: 12 }, (_, i) => ({ ip: `203.0.113.${i}`, path: "\0".repeat(16_000) }));
+    const decisions = await client.decideMany(many, { rule: "ip" });
+    expect(decisions).toHaveLength(12);
+    const lines = { a: "x".repeat(1_100_000) };
+    await expect(client.decide({ ...login, headers: lines })).rejects.toMatchObject({
+      code: "TG_QUESTION_LARGE",
+    });
+    expect(told).toEqual([]);
   });
 });
 
@@ -145,7 +248,6 @@ describe("a client whose service is away", () => {
       [200, '{"decisions":[]}'],
       [500, '{"id":"a","allowed":true,"reason":"x","verdicts":[],"headers":{}}'],
       [302, ""],
-      [404, "not found"],
     ];
     for (const [status, body] of lies) {
       const url = await liar((_, res) => res.writeHead(status).end(body));

@@ -1,6 +1,7 @@
 import { ConfigError, type Explanation, TidegateError } from "tidegate";
 import { decisionFrom, isFields } from "./decision-from.js";
-import { serviceCall, silent } from "./service-call.js";
+import { NoAnswer, serviceCall, silent } from "./service-call.js";
+import { toldSubject } from "./told-subject.js";
 import type { AnsweredDecision, AskedOfMany, AskedSubject, AskOptions } from "./types.js";
 
 export interface DecideClientOptions {
@@ -10,7 +11,7 @@ export interface DecideClientOptions {
   readonly token?: string;
   /** How long a decision may take, all in all. Default 40. */
   readonly timeoutMs?: number;
-  /** What a decision is when the service gives none: let in, refused, or an error. Default `"allow"`. */
+  /** What a decision is when the service is away: let in, refused, or an error. Default `"allow"`. A question it refuses is always an error. */
   readonly onFailure?: "allow" | "deny" | "throw";
   /** Told of each failure. Default: `console.warn`, once for each code. */
   readonly onError?: (error: TidegateError) => void;
@@ -19,7 +20,7 @@ export interface DecideClientOptions {
 }
 
 export interface DecideClient {
-  /** Judges and charges. Refused is an answer: look at `allowed`. */
+  /** Judges and charges. Refused is an answer: look at `allowed`. Throws where the service refuses the question itself. */
   decide(subject: AskedSubject, options?: AskOptions): Promise<AnsweredDecision>;
   /** The same for up to 1000 at once, in their order. */
   decideMany(subjects: readonly AskedOfMany[], options?: AskOptions): Promise<AnsweredDecision[]>;
@@ -43,7 +44,7 @@ export function decideClient(options: DecideClientOptions): DecideClient {
       if (answer === undefined) throw silent("its answer is no decision");
       return answer;
     } catch (error) {
-      if (onFailure === "throw" || !(error instanceof TidegateError)) throw error;
+      if (onFailure === "throw" || !(error instanceof NoAnswer)) throw error;
       onError(error);
       return instead();
     }
@@ -54,14 +55,26 @@ export function decideClient(options: DecideClientOptions): DecideClient {
     return { id: "", allowed, reason: "degraded", verdicts: [], source: "none", delayedMs: 0, headers: {} };
   }
 
-  return {
-    decide: (subject, how) => ask({ ...how, subject }, decisionFrom, degraded),
-    decideMany: (subjects, how) =>
-      ask(
+  /** More than fits into one question is asked in parts. */
+  async function askMany(subjects: readonly object[], how?: AskOptions): Promise<AnsweredDecision[]> {
+    try {
+      return await ask(
         { ...how, subjects },
         (said) => decisionsFrom(said, subjects.length),
         () => subjects.map(degraded),
-      ),
+      );
+    } catch (error) {
+      const isTooLarge = error instanceof TidegateError && error.code === "TG_QUESTION_LARGE";
+      if (!isTooLarge || subjects.length < 2) throw error;
+      const half = Math.ceil(subjects.length / 2);
+      const parts = [subjects.slice(0, half), subjects.slice(half)];
+      return (await Promise.all(parts.map((part) => askMany(part, how)))).flat();
+    }
+  }
+
+  return {
+    decide: async (subject, how) => ask({ ...how, subject: toldSubject(subject) }, decisionFrom, degraded),
+    decideMany: async (subjects, how) => askMany(subjects.map(toldSubject), how),
     async finish({ finish: id }, outcome) {
       if (id === undefined) return;
       try {
@@ -72,7 +85,11 @@ export function decideClient(options: DecideClientOptions): DecideClient {
       }
     },
     async explain(subject) {
-      const said = await service.post("/v1/explain", { subject }, Math.max(timeoutMs, 1000));
+      const said = await service.post(
+        "/v1/explain",
+        { subject: toldSubject(subject) },
+        Math.max(timeoutMs, 1000),
+      );
       if (!isFields(said) || typeof said.words !== "string") throw silent("its answer is no explanation");
       return said as unknown as Explanation;
     },

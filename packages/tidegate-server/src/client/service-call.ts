@@ -16,6 +16,11 @@ export interface ServiceCall {
 }
 
 const longestAnswer = 16_000_000;
+/** The service takes no more, and may hang up on whoever sends it. */
+const mostBodyBytes = 1_000_000;
+
+/** Nobody answered, or nothing that says anything of the question: the service is away. */
+export class NoAnswer extends TidegateError {}
 
 export function serviceCall({ url, token, connections }: CallOptions): ServiceCall {
   const pool = new Pool(url.origin, { connections, pipelining: 1, maxResponseSize: longestAnswer });
@@ -47,17 +52,19 @@ export function serviceCall({ url, token, connections }: CallOptions): ServiceCa
   return {
     async post(path, body, timeoutMs) {
       const text = JSON.stringify(body);
+      if (Buffer.byteLength(text) > mostBodyBytes) throw tooLarge();
       if (!breaker.mayAsk()) throw silent("it failed five times in a row and is left alone for a second");
       try {
         const [status, answer] = await timed(path, text, timeoutMs);
-        if (status >= 500) throw silent(`it answered ${status}`);
         const said = parsed(answer);
-        if (said === undefined) throw silent(`it answered ${status} with something that is not JSON`);
+        const isRefused = status >= 400 && status < 500 && !isBusy(status, said);
+        if (status !== 200 && !isRefused) throw silent(`it answered ${status}`);
+        if (said === undefined && !isRefused) throw silent("it answered something that is not JSON");
         breaker.succeeded();
-        if (status === 200) return said;
-        throw refusedQuestion(status, said);
+        if (isRefused) throw refusedQuestion(status, said);
+        return said;
       } catch (error) {
-        if (error instanceof TidegateError && error.code === "TG_SERVICE") breaker.failed();
+        if (error instanceof NoAnswer) breaker.failed();
         throw error;
       }
     },
@@ -78,8 +85,13 @@ function withForEver(name: string, value: unknown): unknown {
   return value === null && name.endsWith("AfterMs") ? Number.POSITIVE_INFINITY : value;
 }
 
-export function silent(why: string, cause?: unknown): TidegateError {
-  return new TidegateError(
+/** Too much to do, or too slow to hear all of it, says nothing of the question. Too many wrong tokens are none of that, and have a code. */
+function isBusy(status: number, said: unknown): boolean {
+  return status === 408 || (status === 429 && codeIn(said) === undefined);
+}
+
+export function silent(why: string, cause?: unknown): NoAnswer {
+  return new NoAnswer(
     "TG_SERVICE",
     `The decision service gave no decision: ${why}.`,
     "See that it runs, that its url is right, and that it is near enough for timeoutMs.",
@@ -87,13 +99,27 @@ export function silent(why: string, cause?: unknown): TidegateError {
   );
 }
 
+function tooLarge(): TidegateError {
+  return new TidegateError(
+    "TG_QUESTION_LARGE",
+    "The question is too large for the decision service.",
+    `A question has ${mostBodyBytes} bytes at most. Leave out headers no rule looks at.`,
+  );
+}
+
 /** The service's own words: it says what to do, and with which code. */
 function refusedQuestion(status: number, said: unknown): TidegateError {
-  const problem = isFields(said) ? said : {};
-  const code =
-    typeof problem.code === "string" && /^TG_\w{1,40}$/.test(problem.code) ? problem.code : "TG_SERVICE";
-  const detail = typeof problem.detail === "string" ? problem.detail.slice(0, 500) : "It did not say why.";
-  return new TidegateError(code, `The decision service answered ${status}.`, detail);
+  const detail = isFields(said) && typeof said.detail === "string" ? said.detail.slice(0, 500) : undefined;
+  return new TidegateError(
+    codeIn(said) ?? "TG_SERVICE",
+    `The decision service answered ${status}.`,
+    detail ?? "It did not say why: see that url is the decision service's.",
+  );
+}
+
+function codeIn(said: unknown): string | undefined {
+  const code = isFields(said) ? said.code : undefined;
+  return typeof code === "string" && /^TG_\w{1,40}$/.test(code) ? code : undefined;
 }
 
 function reasonOf(error: unknown): string {
