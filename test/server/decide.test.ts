@@ -230,6 +230,48 @@ describe("who is believed", () => {
     expect((await ask(`${rig.url}/v1/explain?ip=203.0.113.7`)).status).toBe(403);
   });
 
+  it("a stranger is told what a client sees over HTTP: nothing of hidden rules, shadow ones and lists", async () => {
+    const token = new Secret("right");
+    rig = await openRig({
+      rules: [
+        { name: "open", by: "ip", limits: "9 per 1h" },
+        { name: "trap", by: "ip", limits: "2 per 1h", expose: false },
+        { name: "future", by: "ip", limits: "1 per 1h", mode: "shadow" },
+        { name: "vip", only: "/vip", by: "ip", limits: "5 per 1h", expose: false },
+      ],
+      settings: { decide: { peers: [], token } },
+    });
+    const right = { authorization: "Bearer right" };
+    const whole = await decide({ subject: {} }, right);
+    expect(whole.json.verdicts?.map(({ rule }) => rule)).toEqual(["open", "trap", "future"]);
+    const allowed = await decide({ subjects: [{ path: "/vip" }] });
+    expect(allowed.json.decisions?.[0]).toMatchObject({ allowed: true, verdicts: [{ rule: "open" }] });
+    const refused = await decide({ subject: {} });
+    expect(refused.json).toMatchObject({ allowed: false, reason: "over-limit", verdicts: [], headers: {} });
+    for (const { text } of [allowed, refused]) expect(text).not.toMatch(/trap|future|vip/);
+    for (const rule of ["trap", "future", "vip", "none"])
+      expect(await decide({ subject: {}, rule })).toMatchObject({ status: 404 });
+    expect((await decide({ subject: {}, rule: "open" })).status).toBe(200);
+    expect((await decide({ subject: {}, rule: "trap" }, right)).status).toBe(200);
+    await rig.gate.blocklist.add("127.0.0.1", { why: "a secret reason" });
+    const listed = await decide({ subject: {} });
+    expect(listed.json).toMatchObject({ allowed: false, reason: "blocklist" });
+    expect(listed.text).not.toContain("secret reason");
+    expect((await decide({ subject: {} }, right)).text).toContain("secret reason");
+  });
+
+  it("nothing is explained to a stranger, and it is told how to be believed", async () => {
+    rig = await openRig({ settings: { decide: { peers: [], token: new Secret("right") } } });
+    const asked = { body: { subject: { path: "/x" } } };
+    for (const answer of [await ask(`${rig.url}/v1/explain`), await ask(`${rig.url}/v1/explain`, asked)]) {
+      expect(answer).toMatchObject({ status: 403, json: { code: "TG_PEER_UNDECLARED" } });
+      expect(answer.json.detail).toMatch(/decide\.peers.*decide\.token/s);
+      expect(answer.text).not.toContain("req/ip");
+    }
+    const headers = { authorization: "Bearer right" };
+    expect((await ask(`${rig.url}/v1/explain`, { ...asked, headers })).json.words).toContain("req/ip");
+  });
+
   it("with the token a stranger is believed; a wrong one is 401 even from a declared peer", async () => {
     rig = await openRig({ settings: { decide: { peers: ["127.0.0.1"], token: new Secret("right") } } });
     const as = (authorization: string) => decide({ subject }, { authorization });

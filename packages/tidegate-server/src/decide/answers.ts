@@ -1,11 +1,13 @@
 import type { ServerResponse } from "node:http";
 import type { Decision, Gate } from "tidegate";
 import type { Answer } from "./answering.js";
+import { asClientSees } from "./as-client-sees.js";
+import type { Caller } from "./callers.js";
 import type { Judge } from "./judge.js";
 import type { Endpoint } from "./measures.js";
 import { parseFinishes } from "./parse-finishes.js";
 import { parseQuestions, parseSubject, type Question } from "./parse-question.js";
-import { decisionUnknown, peerUndeclared, QuestionError } from "./problems.js";
+import { decisionUnknown, explainUndeclared, peerUndeclared, QuestionError } from "./problems.js";
 import { sendJson } from "./send-json.js";
 
 /** `/v1/decide`: judged and charged. Refused is an answer like any other. */
@@ -16,14 +18,15 @@ export function answerDecide(
 ): Answer<unknown> {
   return (res, body, caller) => {
     const { questions, isMany, waits } = parseQuestions(body, caller);
-    for (const { options } of questions) judge.validateRule(options.rule);
+    for (const { options } of questions) judge.validateRule(options.rule, caller.isBelieved);
     const signal = waits ? gone(res) : undefined;
     const ask = ({ subject, options }: Question): Decision | Promise<Decision> =>
       judge.decide(subject, signal === undefined ? options : { ...options, signal });
     const write = (decision: Decision): string => {
       if (decision.allowed) endpoint.allowed++;
       else endpoint.refused++;
-      return textOf(decision, judge.settle(decision, caller.isBelieved));
+      const willFinish = judge.settle(decision, caller.isBelieved);
+      return textOf(caller.isBelieved ? decision : asClientSees(decision), willFinish);
     };
     const send = (decision: Decision): void => sendJson(res, write(decision));
     if (isMany)
@@ -52,6 +55,7 @@ export function answerFinish(
 /** `/v1/explain` with a subject in the body: what would be decided, in words, free of charge. */
 export function answerExplain(gate: Gate): Answer<unknown> {
   return async (res, body, caller) => {
+    mayBeExplained(caller);
     const told = (body as { subject?: unknown } | null)?.subject;
     sendJson(res, JSON.stringify(await gate.explain(parseSubject(told, caller, "subject"))));
   };
@@ -62,9 +66,15 @@ const queryFacts = ["ip", "method", "host", "path", "user", "customer", "account
 /** The same, with the subject's facts in the query. */
 export function answerExplainQuery(gate: Gate): Answer<URLSearchParams> {
   return async (res, query, caller) => {
+    mayBeExplained(caller);
     const told = Object.fromEntries(queryFacts.map((name) => [name, query.get(name) ?? undefined]));
     sendJson(res, JSON.stringify(await gate.explain(parseSubject(told, caller, "The query"))));
   };
+}
+
+/** An explanation names every rule with its numbers, hidden ones too. */
+function mayBeExplained(caller: Caller): void {
+  if (!caller.isBelieved) throw new QuestionError(explainUndeclared);
 }
 
 /** Aborted when the caller hangs up. */

@@ -19,8 +19,8 @@ export type DecisionEnded = (decision: Decision, status: number | undefined) => 
 
 /** The gate, for callers that may or may not say how a request ended. */
 export interface Judge {
-  /** Throws `QuestionError` for a rule that is not there. */
-  validateRule(rule: string | undefined): void;
+  /** Throws `QuestionError` for a rule that is not there; for strangers hidden ones and those in shadow are not. */
+  validateRule(rule: string | undefined, isBelieved: boolean): void;
   /** At once where the store answers at once. */
   decide(subject: Subject, options: DecideOptions): Decision | Promise<Decision>;
   /** Keeps a decision that has an end to hear of, if its caller will tell; else ends it now: no answer counts. */
@@ -37,8 +37,11 @@ export function judgeOf({ gate, notes, waiting, track, onEnded }: JudgeOptions):
   }
 
   return {
-    validateRule(rule) {
-      if (rule !== undefined && !notes().rules.has(rule)) throw new QuestionError(ruleUnknown(rule));
+    validateRule(rule, isBelieved) {
+      if (rule === undefined) return;
+      const known = notes().rules.get(rule);
+      const isHidden = known?.expose === false || known?.mode === "shadow";
+      if (known === undefined || (isHidden && !isBelieved)) throw new QuestionError(ruleUnknown(rule));
     },
     decide:
       track === undefined

@@ -39,6 +39,15 @@ export const peerUndeclared: Problem = {
   code: "TG_PEER_UNDECLARED",
 };
 
+export const explainUndeclared: Problem = {
+  status: 403,
+  title: "Caller not declared",
+  detail:
+    "What rules there are is explained to declared callers only. " +
+    "Name this caller's address under decide.peers, or set decide.token and send it as Authorization: Bearer.",
+  code: "TG_PEER_UNDECLARED",
+};
+
 export const proxyUndeclared: Problem = {
   status: 403,
   title: "Proxy not declared",
