@@ -285,15 +285,25 @@ describe("who is believed", () => {
     expect((await decide({ subject })).status).toBe(200);
   });
 
-  it("who guesses tokens is not heard for a while, the right one neither", async () => {
-    rig = await openRig({ settings: { decide: { peers: [], token: new Secret("right") } } });
+  it.each([
+    ["the right one is, if nobody could guess it", "right".repeat(4), 200],
+    ["one so short that it could be guessed neither", "right".repeat(3), 429],
+  ])("who guesses tokens is not heard for a while; %s", async (_, right, status) => {
+    rig = await openRig({ settings: { decide: { peers: [], token: new Secret(right) } } });
     const as = async (token: string) =>
       (await decide({ subject }, { authorization: `Bearer ${token}` })).status;
-    expect(await as("right")).toBe(200);
-    const guesses = await Promise.all(Array.from({ length: 40 }, (_, i) => as(`guess ${i}`)));
-    expect(guesses.filter((status) => status === 401)).toHaveLength(20);
-    expect(guesses.filter((status) => status === 429)).toHaveLength(20);
-    expect(await as("right")).toBe(429);
+    const asProxy = async (token: string) =>
+      (await ask(`${rig.url}/v1/auth?for=caddy`, { headers: { ...told, "tidegate-token": token } })).status;
+    const told = { "x-forwarded-for": "::1", "x-forwarded-uri": "/", "x-forwarded-method": "GET" };
+    expect(await as(right)).toBe(200);
+    for (const guess of ["short", "much-longer-than-that-"]) {
+      const guesses = await Promise.all(Array.from({ length: 40 }, (_, i) => as(`${guess}${i}`)));
+      expect(guesses.filter((status) => status === 401)).toHaveLength(guess === "short" ? 20 : 0);
+      expect(guesses.filter((status) => status === 429)).toHaveLength(guess === "short" ? 20 : 40);
+    }
+    expect(await as(right)).toBe(status);
+    expect(await asProxy(right)).toBe(status);
+    expect(await asProxy(`${right}?`)).toBe(429);
   });
 
   it("a good token on a connection is no pass for the next request on it", async () => {

@@ -32,6 +32,11 @@ export class Secret {
   }
 }
 
+/** So short that somebody may have made it up, and others find it by trying as fast as they can. Ours are longer. */
+export function isGuessable(token: string): boolean {
+  return token.length < 16;
+}
+
 function digestOf(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { peerTest } from "tidegate/http";
-import { bearer } from "../listen/bearer.js";
+import { bearerToken } from "../listen/bearer.js";
 import type { Problem } from "../problem.js";
-import type { Secret } from "../secret.js";
+import { isGuessable } from "../secret.js";
 import type { DecideSettings } from "../settings.js";
 import { tooManyTokens, wrongToken } from "./problems.js";
 import { wrongTokens } from "./wrong-tokens.js";
@@ -50,20 +50,19 @@ export function callersOf({ peers, token }: Pick<DecideSettings, "peers" | "toke
     return known;
   }
 
+  /** The right token is heard however many wrong ones came from its address, or any neighbour could keep its owner out; unless it could be guessed. */
   function callerWith(
     connection: Connection,
     sent: string | undefined,
-    isToken: (sent: string, token: Secret) => boolean,
+    tokenIn: (sent: string) => string | undefined,
   ): Caller | Problem {
     if (sent === undefined || token === undefined)
       return connection.isPeer ? connection.believed : connection.stranger;
     if (sent !== connection.goodHeader) {
       const { ip } = connection.believed;
-      if (guesses.isLockedOut(ip)) return tooManyTokens;
-      if (!isToken(sent, token)) {
-        guesses.came(ip);
-        return wrongToken;
-      }
+      const guess = tokenIn(sent) ?? "";
+      if (isGuessable(guess) && guesses.isLockedOut(ip)) return tooManyTokens;
+      if (!token.equals(guess)) return guesses.came(ip) ? wrongToken : tooManyTokens;
       connection.goodHeader = sent;
     }
     return connection.believed;
@@ -71,19 +70,15 @@ export function callersOf({ peers, token }: Pick<DecideSettings, "peers" | "toke
 
   return {
     ofQuestion(req) {
-      return callerWith(connectionOf(req), req.headers.authorization, bearer);
+      return callerWith(connectionOf(req), req.headers.authorization, bearerToken);
     },
     ofProxy(req) {
       const connection = connectionOf(req);
       // A client may send the header too, so from a declared proxy it says nothing.
       if (connection.isPeer) return connection.believed;
-      return callerWith(connection, oneLine(req.headers["tidegate-token"]), isPlainToken);
+      return callerWith(connection, oneLine(req.headers["tidegate-token"]), (sent) => sent);
     },
   };
-}
-
-function isPlainToken(sent: string, token: Secret): boolean {
-  return token.equals(sent);
 }
 
 export function isProblem(found: Caller | Problem): found is Problem {

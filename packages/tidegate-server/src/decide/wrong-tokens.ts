@@ -1,9 +1,10 @@
 import { fixedWindow, memoryStore, type Verdict } from "tidegate";
 
-/** Who guesses tokens too often is not heard for the rest of the minute, right or wrong. */
+/** Counts wrong tokens. Who sent too many is not heard for the rest of the minute. */
 export interface WrongTokens {
   isLockedOut(address: string): boolean;
-  came(address: string): void;
+  /** False when these are too many by now. */
+  came(address: string): boolean;
 }
 
 const limit = fixedWindow({ limit: 20, window: "1m" });
@@ -11,8 +12,9 @@ const limit = fixedWindow({ limit: 20, window: "1m" });
 export function wrongTokens(): WrongTokens {
   const store = memoryStore({ maxKeys: 10_000 });
   const checksOf = (address: string) => [{ rule: "decide token", key: address || "unknown", limit }];
+  const isHeard = (verdicts: unknown): boolean => (verdicts as Verdict[])[0]?.allowed === true;
   return {
-    isLockedOut: (address) => !(store.peek(checksOf(address)) as Verdict[])[0]?.allowed,
-    came: (address) => void store.decide(checksOf(address)),
+    isLockedOut: (address) => !isHeard(store.peek(checksOf(address))),
+    came: (address) => isHeard(store.decide(checksOf(address))),
   };
 }

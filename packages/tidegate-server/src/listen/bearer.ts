@@ -1,12 +1,4 @@
-import type { Secret } from "../secret.js";
-
-/** Whether an `Authorization` header brings the token, as `Bearer <token>`. */
-export function bearer(authorization: string | undefined, token: Secret): boolean {
-  const given = bearerToken(authorization);
-  return given !== undefined && token.equals(given);
-}
-
-/** The token an `Authorization` header brings, if it is of that kind. */
+/** The token an `Authorization` header brings, as `Bearer <token>`, if it is of that kind. */
 export function bearerToken(authorization: string | undefined): string | undefined {
   return /^bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
 }
