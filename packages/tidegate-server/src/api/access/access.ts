@@ -3,6 +3,7 @@ import { peerTest } from "tidegate/http";
 import type { Data, Role, Session } from "../../data.js";
 import { bearerToken } from "../../listen/bearer.js";
 import type { Log } from "../../log.js";
+import { isGuessable } from "../../secret.js";
 import type { Settings } from "../../settings.js";
 import { type Caller, mayAct } from "./caller.js";
 import { cookieOf, digestOf, isBrowser, isForeignPage, isSame } from "./credentials.js";
@@ -46,11 +47,15 @@ export function openAccess({ settings, data, log, clock: now = Date.now }: Acces
   const isCurrent = ({ until = Number.POSITIVE_INFINITY }: { readonly until?: number }): boolean =>
     until > now();
 
-  /** A token never heard of is counted as a guess before it is looked at, so that none slips through beside the others. */
+  /**
+   * The right token is heard however many wrong ones came from its address, or any neighbour could keep its owner out. One that
+   * could be guessed is not, and never heard of it is counted before it is looked at, so that none slips through beside the others.
+   */
   async function byToken(req: IncomingMessage, token: string, needed: Role): Promise<FoundToken> {
     const digest = digestOf("token", token);
+    const isSafe = !isGuessable(token);
     const wasKnown = tokens.has(digest);
-    const takeBack = wasKnown ? await guessing.listen(req) : await guessing.count(req);
+    const takeBack = isSafe ? undefined : wasKnown ? await guessing.listen(req) : await guessing.count(req);
     const known = await tokens.get(digest).catch(async (error) => {
       await takeBack?.();
       throw error;
@@ -59,7 +64,7 @@ export function openAccess({ settings, data, log, clock: now = Date.now }: Acces
       await takeBack?.();
       return lessened(known, needed);
     }
-    if (wasKnown) await guessing.count(req);
+    if (isSafe || wasKnown) await guessing.count(req);
     throw unknownCaller(known === undefined ? "This is not the token." : "This token has ended.");
   }
 
@@ -129,11 +134,11 @@ export function openAccess({ settings, data, log, clock: now = Date.now }: Acces
           ...(until !== undefined && { until }),
         });
       }
-      const takeBack = await guessing.count(req);
       const entitled = await desk.takeCode(by.code);
-      if (entitled === undefined || !finder.mayGoOn(entitled.tokenId))
+      if (entitled === undefined || !finder.mayGoOn(entitled.tokenId)) {
+        await guessing.count(req);
         throw unknownCaller("This code is not known: it was used, or is older than ten minutes.");
-      await takeBack();
+      }
       return desk.begin(req, entitled);
     },
     async logout(req) {

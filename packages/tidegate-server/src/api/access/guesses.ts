@@ -5,7 +5,7 @@ import { tooManyGuesses } from "./problems.js";
 /** Wrong tokens and codes an address may send; IPv6 by its /64. Of any minute, not twice as many where two meet. */
 const most = slidingLog({ limit: 20, window: "1m" });
 
-/** Keeps anybody from finding a token by trying. Who guesses too often is not heard for a while, right or wrong. */
+/** Keeps anybody from finding a token by trying. Who guesses too often is not heard for a while. */
 export interface Guesses {
   /** Throws when this address is not heard now. */
   listen(req: IncomingMessage): Promise<void>;
