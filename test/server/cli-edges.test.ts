@@ -432,7 +432,7 @@ edges:
   it.each([
     [["caddy", "--maps", "/m"], "--maps says nothing to caddy."],
     [["haproxy", "--decide-url", "http://x"], "--decide-url says nothing to haproxy."],
-    [["caddy", "--config", "x"], "--config says nothing to caddy."],
+    [["caddy", "web", "--config", "x"], "Leave its name out."],
     [["traefik", "--cache-path", "/x"], "it is for nginx-auth alone"],
     [["varnish", "--fingerprint", "md5"], "Write sha256 or seed."],
     [["haproxy", "--client-header", "X-Forwarded-For"], "belong together"],

@@ -12,7 +12,7 @@ import { demoConfig } from "../../packages/tidegate-server/src/config/load-confi
 import { decideService } from "../../packages/tidegate-server/src/decide/decide-service.js";
 import { adminRig, firstPolicy, listening, tidegate } from "./cli-rig.js";
 import { listeningLog } from "./customers-support.js";
-import { temporaryFolder } from "./running.js";
+import { configFile, temporaryFolder } from "./running.js";
 
 const nobody = "http://127.0.0.1:1";
 const esc = "\u001b";
@@ -490,12 +490,70 @@ describe("decide", () => {
 describe("edge render", () => {
   it.each(["nginx-auth", "caddy", "traefik"])("writes what %s has to be told", async (proxy) => {
     const shown = await tidegate(["edge", "render", proxy, "--decide-url", "http://10.0.0.5:8090"]);
-    expect(shown).toMatchObject({ code: 0, stderr: "" });
+    expect(shown.code).toBe(0);
     expect(shown.stdout).toContain("10.0.0.5:8090");
     const cwd = temporaryFolder();
     const written = await tidegate(["edge", "render", proxy, "--out", "conf", "--json"], { cwd });
     for (const file of JSON.parse(written.stdout).files) expect(existsSync(file)).toBe(true);
   });
+
+  it.each([
+    ["nginx-auth", 'proxy_set_header x-customer-id "";'],
+    ["caddy", "header_up -x-customer-id"],
+    ["traefik", "Never x-customer-id"],
+  ])(
+    "tells %s where the file's decision service is, and which headers are not the client's to say",
+    async (proxy, drops) => {
+      const cwd = temporaryFolder();
+      const render = async (listen: string, ...flags: string[]) => {
+        configFile(
+          cwd,
+          `listen: { proxy: false, ${listen} }
+decide: { token: "\${TOKEN}" }
+identify: { customer: X-Customer-Id }
+`,
+        );
+        return tidegate(["edge", "render", proxy, "--config", "tidegate.yaml", ...flags], { cwd });
+      };
+      const shown = await render("decide: 9191");
+      expect(shown).toMatchObject({ code: 0, stderr: "" });
+      expect(shown.stdout).toContain("127.0.0.1:9191");
+      expect(shown.stdout).toContain(drops);
+      expect(shown.stdout).not.toContain("identify.");
+      expect((await render("decide: ':9191'")).stdout).toMatch(/127\.0\.0\.1:9191|\[::1\]:9191/);
+      const flagged = await render(
+        "decide: 9191",
+        "--decide-url",
+        "http://10.0.0.5:1",
+        "--customer-header",
+        "X-Other",
+      );
+      expect(flagged.stdout).toContain("10.0.0.5:1");
+      expect(flagged.stdout).toContain("X-Other");
+      for (const nowhere of ["decide: false", "decide: 0"]) {
+        expect(await render(nowhere)).toMatchObject({
+          code: 2,
+          stderr: expect.stringContaining("--decide-url"),
+        });
+        expect((await render(nowhere, "--decide-url", "http://10.0.0.5:1")).code).toBe(0);
+      }
+    },
+  );
+
+  it.each(["nginx-auth", "caddy"])(
+    "says in what %s is told, and beside it, that headers were not known",
+    async (proxy) => {
+      const unknown = await tidegate(["edge", "render", proxy]);
+      expect(unknown.stdout).toMatch(/# NOT DROPPED: .* identify\.customer and identify\.user\./);
+      expect(unknown.stderr).toContain("--config tidegate.yaml");
+      const half = await tidegate(["edge", "render", proxy, "--customer-header", "X-Customer-Id"]);
+      expect(half.stdout).toMatch(/# NOT DROPPED: .* of identify\.user\./);
+      const both = ["--customer-header", "X-Customer-Id", "--user-header", "X-User-Id"];
+      const whole = await tidegate(["edge", "render", proxy, ...both]);
+      expect(whole.stdout).not.toContain("NOT DROPPED");
+      expect(whole.stderr).toBe("");
+    },
+  );
 
   it("refuses what could break out of a configuration", async () => {
     const { code, stderr } = await tidegate(["edge", "render", "caddy", "--decide-url", "http://x;}\n"]);

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { renderCaddy } from "../../packages/tidegate-server/src/edges/render.js";
+import { type Rendered, renderCaddy } from "../../packages/tidegate-server/src/edges/render.js";
 import { type ChildServer, startCaddy } from "../servers/index.js";
 import {
   type Answered,
@@ -11,6 +11,7 @@ import {
   type RigOptions,
   sendRaw,
 } from "./decide-rig.js";
+import { renderByFile } from "./render-by-file.js";
 
 let rig: Rig;
 let app: App;
@@ -22,13 +23,17 @@ afterEach(async () => {
   await app?.close();
 });
 
+const anyone = { ip: "198.51.100.1", method: "GET", host: "a", path: "/", header: () => undefined };
 const plainRule = { name: "req/ip", by: "ip", limits: "3 per 1h" } as const;
 
 /** Real Caddy with exactly what `render` wrote, in front of an app. */
 async function open(options: RigOptions = {}, uri = "/v1/auth/caddy"): Promise<void> {
   rig = await openRig(options);
   app = await openApp();
-  const { files } = renderCaddy({ decideUrl: rig.url, identify: { customer: "X-Customer-Id" } });
+  await startWith(renderCaddy({ decideUrl: rig.url, identify: { customer: "X-Customer-Id" } }), uri);
+}
+
+async function startWith({ files }: Rendered, uri: string): Promise<void> {
   caddy = await startCaddy({
     files: Object.fromEntries(files.map(({ name, text }) => [name, text.replace("/v1/auth/caddy", uri)])),
     sites: ({ port }) => `import tidegate.caddy
@@ -46,8 +51,8 @@ http://:${port} {
   });
 }
 
-async function times(count: number, act: () => Promise<Answered>): Promise<Answered[]> {
-  const answers: Answered[] = [];
+async function times<T>(count: number, act: () => Promise<T>): Promise<T[]> {
+  const answers: T[] = [];
   for (let i = 0; i < count; i++) answers.push(await act());
   return answers;
 }
@@ -125,6 +130,22 @@ describe("behind real Caddy", () => {
       path: "/shop?for=nginx&uri=/x",
       customer: undefined,
     });
+  });
+
+  it("rendered by the server's file, nobody names its own customer, or uses up another's quota", async () => {
+    rig = await openRig({
+      rules: [{ name: "api", by: "customer", limits: "5 per 1h" }],
+      settings: { identify: { customer: "x-customer-id" } },
+    });
+    app = await openApp();
+    await startWith(await renderByFile("caddy", rig), "/v1/auth/caddy");
+    const seen: unknown[] = [];
+    rig.gate.on("decision", ({ subject }) => seen.push(subject.customer));
+    for (const name of ["X-Customer-Id", "x-customer-id", "X-CUSTOMER-ID", "X_Customer_Id"])
+      await times(2, () => ask(`${caddy.url}/`, { headers: { [name]: "42" } }));
+    expect(seen).toEqual(Array(8).fill(undefined));
+    const own = await times(5, () => rig.gate.decide({ ...anyone, customer: "42" }));
+    expect(own.map(({ allowed }) => allowed)).toEqual(Array(5).fill(true));
   });
 
   it("a client's query that Caddy appends names no other proxy", async () => {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { GateOptions } from "tidegate";
 import { afterEach, describe, expect, it } from "vitest";
-import { renderNginxAuth } from "../../packages/tidegate-server/src/edges/render.js";
+import { type Rendered, renderNginxAuth } from "../../packages/tidegate-server/src/edges/render.js";
 import { type ChildServer, startNginx } from "../servers/index.js";
 import {
   type Answered,
@@ -13,6 +13,8 @@ import {
   type RigOptions,
   sendRaw,
 } from "./decide-rig.js";
+import { renderByFile } from "./render-by-file.js";
+import { temporaryFolder } from "./running.js";
 
 let rig: Rig;
 let app: App;
@@ -24,22 +26,25 @@ afterEach(async () => {
   await app?.close();
 });
 
+const anyone = { ip: "198.51.100.1", method: "GET", host: "a", path: "/", header: () => undefined };
 const plainRule = { name: "req/ip", by: "ip", limits: "3 per 1h" } as const;
 
 /** Real nginx with exactly what `render` wrote, in front of an app. */
 async function open(options: RigOptions & Partial<GateOptions> = {}): Promise<void> {
   rig = await openRig(options);
   app = await openApp();
-  const written = (dir: string) =>
-    Object.fromEntries(
-      renderNginxAuth({
-        decideUrl: rig.url,
-        cachePath: join(dir, "refusals"),
-        identify: { customer: "X-Customer-Id" },
-      }).files.map(({ name, text }) => [name, text]),
-    );
+  await startWith((dir) =>
+    renderNginxAuth({
+      decideUrl: rig.url,
+      cachePath: join(dir, "refusals"),
+      identify: { customer: "X-Customer-Id" },
+    }),
+  );
+}
+
+async function startWith(render: (dir: string) => Rendered): Promise<void> {
   nginx = await startNginx({
-    files: written,
+    files: (dir) => Object.fromEntries(render(dir).files.map(({ name, text }) => [name, text])),
     http: ({ port }) => `
 include tidegate-http.conf;
 server {
@@ -54,8 +59,8 @@ server {
   });
 }
 
-async function times(count: number, act: () => Promise<Answered>): Promise<Answered[]> {
-  const answers: Answered[] = [];
+async function times<T>(count: number, act: () => Promise<T>): Promise<T[]> {
+  const answers: T[] = [];
   for (let i = 0; i < count; i++) answers.push(await act());
   return answers;
 }
@@ -151,6 +156,24 @@ describe("behind real nginx", () => {
     }
     expect(statuses(answers)).toEqual([200, 200, 200, 429]);
     expect(answers.at(-1)?.headers["x-accel-expires"]).toBeUndefined();
+  });
+
+  it("rendered by the server's file, nobody names its own customer, or uses up another's quota", async () => {
+    rig = await openRig({
+      rules: [{ name: "api", by: "customer", limits: "5 per 1h" }],
+      settings: { identify: { customer: "x-customer-id" } },
+    });
+    app = await openApp();
+    const cachePath = join(temporaryFolder(), "refusals");
+    const rendered = await renderByFile("nginx-auth", rig, "--cache-path", cachePath);
+    await startWith(() => rendered);
+    const seen: unknown[] = [];
+    rig.gate.on("decision", ({ subject }) => seen.push(subject.customer));
+    for (const name of ["X-Customer-Id", "x-customer-id", "X-CUSTOMER-ID", "X_Customer_Id"])
+      await times(2, () => ask(`${nginx.url}/`, { headers: { [name]: "42" } }));
+    expect(seen).toEqual(Array(8).fill(undefined));
+    const own = await times(5, () => rig.gate.decide({ ...anyone, customer: "42" }));
+    expect(own.map(({ allowed }) => allowed)).toEqual(Array(5).fill(true));
   });
 
   it("rules see the request as the client sent it", async () => {

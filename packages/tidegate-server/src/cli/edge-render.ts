@@ -14,8 +14,14 @@ export function addEdgeRender(edge: Command, act: Acting): void {
       "Writes what has to stand in another server's configuration: so that it refuses who is held (haproxy, varnish, nginx-map, fastly), or asks the decision service first (nginx-auth, caddy, traefik).",
     )
     .addArgument(new Argument("<kind>", "for whom").choices(Object.keys(renderable)).argParser(kindOf))
-    .argument("[edge]", "its name in the file of --config (the one of that kind)")
-    .option("-c, --config <file>", "tidegate.yaml: fingerprints and the edge's own settings are as it says")
+    .argument(
+      "[edge]",
+      "its name in the file of --config (the one of that kind); not for those that ask first",
+    )
+    .option(
+      "-c, --config <file>",
+      "tidegate.yaml: fingerprints, the edge's own settings, where decisions are asked for and the headers of identify are as it says",
+    )
     .option("--fingerprint <form>", "sha256 or seed, as identity.fingerprint (sha256)")
     .option("--maps <folder>", "haproxy: the folder of its maps (/etc/haproxy/tidegate)")
     .option("--client-header <name>", "haproxy: names the client where a proxy stands in front of it")
@@ -30,7 +36,7 @@ export function addEdgeRender(edge: Command, act: Acting): void {
     .option("--canary-path <path>", "fastly: where the service tells its canary (/.tidegate/canary)")
     .option(
       "--decide-url <address>",
-      "of the decision service, as the proxy that asks reaches it (http://127.0.0.1:8090)",
+      "of the decision service, as the proxy that asks reaches it (listen.decide of --config, or http://127.0.0.1:8090)",
     )
     .option(
       "--timeout <ms>",
@@ -51,7 +57,7 @@ export function addEdgeRender(edge: Command, act: Acting): void {
       "after",
       examples(
         "tidegate edge render varnish --config tidegate.yaml --out /etc/varnish",
-        "tidegate edge render nginx-auth --out /etc/nginx/tidegate",
+        "tidegate edge render nginx-auth --config tidegate.yaml --out /etc/nginx/tidegate",
       ),
     )
     .action(
@@ -61,8 +67,9 @@ export function addEdgeRender(edge: Command, act: Acting): void {
           throw usageError("An edge is looked up in a file.", "Add --config tidegate.yaml.");
         // Each is loaded when it is asked for.
         const { rendered } = await import("./rendered-for.js");
-        const { files } = await rendered(kind, flags, { name, io: cli.io });
+        const { files, note } = await rendered(kind, flags, { name, io: cli.io });
         await show(cli, files, flags.out);
+        if (note !== undefined) cli.note(note);
       }),
     );
 }

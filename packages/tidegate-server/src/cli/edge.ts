@@ -13,7 +13,10 @@ export const addEdge: Verbs = (program, act) => {
     .description(
       "Places in front that refuse who is held, before a request comes here, and other proxies that ask first.",
     )
-    .addHelpText("after", examples("tidegate edge status", "tidegate edge render caddy"));
+    .addHelpText(
+      "after",
+      examples("tidegate edge status", "tidegate edge render caddy --config tidegate.yaml"),
+    );
   addEdgeStatus(edge, act);
   addEdgeOffenders(edge, act);
   addEdgeModes(edge, act);

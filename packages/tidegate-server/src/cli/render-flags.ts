@@ -23,7 +23,7 @@ export interface RenderFlags extends Flags {
   readonly out?: string;
 }
 
-const asking = ["decideUrl", "timeout", "customerHeader", "userHeader"] as const;
+const asking = ["decideUrl", "timeout", "customerHeader", "userHeader", "config"] as const;
 
 /** Who is rendered, and which flags say something to it. */
 export const renderable: Readonly<Record<string, readonly (keyof RenderFlags)[]>> = {

@@ -1,5 +1,6 @@
 import type { Rendered } from "../edges/render.js";
 import type { EdgeSettings, Settings } from "../settings.js";
+import { askedOf } from "./asked-of.js";
 import { type ConfiguredEdge, configuredEdge } from "./configured-edge.js";
 import { usageError } from "./exit.js";
 import type { Io } from "./io.js";
@@ -32,7 +33,7 @@ export async function rendered(kind: string, flags: RenderFlags, terms: Terms): 
     case "fastly":
       return forFastly(flags, found("fastly"));
     default:
-      return forAsking(kind, flags);
+      return forAsking(kind, flags, terms);
   }
 }
 
@@ -87,17 +88,13 @@ async function forFastly(flags: RenderFlags, found: ConfiguredEdge<"fastly"> | u
   });
 }
 
-async function forAsking(kind: string, flags: RenderFlags): Promise<Rendered> {
+async function forAsking(kind: string, flags: RenderFlags, { name, io }: Terms): Promise<Rendered> {
   const { renderCaddy, renderNginxAuth, renderTraefik } = await import("../edges/render.js");
-  const { decideUrl = "http://127.0.0.1:8090", timeout, customerHeader, userHeader, cachePath } = flags;
-  const options = {
-    decideUrl,
-    ...(timeout !== undefined && { timeoutMs: timeout }),
-    identify: {
-      ...(customerHeader !== undefined && { customer: customerHeader }),
-      ...(userHeader !== undefined && { user: userHeader }),
-    },
-  };
+  if (name !== undefined)
+    throw usageError(`${kind} asks the decision service: it is no edge of the file.`, "Leave its name out.");
+  const { timeout, cachePath } = flags;
+  const { decideUrl, identify } = askedOf(flags, io);
+  const options = { decideUrl, identify, ...(timeout !== undefined && { timeoutMs: timeout }) };
   if (kind === "caddy") return renderCaddy(options);
   if (kind === "traefik") return renderTraefik(options);
   return renderNginxAuth({ ...options, ...(cachePath !== undefined && { cachePath }) });

@@ -362,6 +362,8 @@ policy:
       ["TG_LOG_LARGE", 6, "policy.rules[1].limits"],
       ["TG_STRANGERS_FREE", 5, "policy.rules[0]"],
     ]);
+    const asked = load("listen: { proxy: false }\nidentify: { user: X-User }\n").warnings;
+    expect(asked.map(({ code }) => code)).toEqual(["TG_POLICY_EMPTY"]);
   });
 });
 

@@ -8,7 +8,10 @@ export function readIdentify(trustedProxies: readonly string[], reader: FileRead
   const user = readHeader("user", given.user, reader);
   const customer = readHeader("customer", given.customer, reader);
   const believed = { ...(user !== undefined && { user }), ...(customer !== undefined && { customer }) };
-  if (Object.keys(believed).length > 0 && trustedProxies.length === 0 && reader.isSound("trustedProxies")) {
+  // Callers of the decision service are believed by decide.peers.
+  const isProxied = reader.section("listen").proxy !== false;
+  const isTold = Object.keys(believed).length > 0;
+  if (isTold && isProxied && trustedProxies.length === 0 && reader.isSound("trustedProxies")) {
     reader.warn(["identify"], {
       code: "TG_IDENTIFY_UNTRUSTED",
       message: "These headers are believed from trusted proxies only, and no proxy is trusted.",

@@ -1,10 +1,18 @@
-import { type AskOptions, parseAsk, type Rendered } from "./rendered.js";
+import { type AskOptions, parseAsk, type Rendered, untoldComment, untoldNote } from "./rendered.js";
 
 /** One file with two snippets: `import tidegate` guards a site, `import tidegate_open <app>` lets it open when nobody decides. */
 export function renderCaddy(options: AskOptions): Rendered {
-  const { scheme, authority, timeoutMs, identify } = parseAsk(options);
+  const { scheme, authority, timeoutMs, identify, untold } = parseAsk(options);
   const connectMs = Math.max(1, Math.ceil(timeoutMs / 2));
-  const blanked = identify.map((name) => `\n\t\t\theader_up -${name}`);
+  const blanked = [
+    ...(identify.length > 0
+      ? [
+          "# Nor is who is logged in. What Caddy knows may be set instead: header_up <name> {http.auth.user.id}",
+        ]
+      : []),
+    ...identify.map((name) => `header_up -${name}`),
+    ...untoldComment(untold, "header_up -<its name>"),
+  ].map((line) => `\n\t\t\t${line}`);
   const text = `# Tidegate: at the top of the Caddyfile, or \`import tidegate.caddy\`. Then in each site:
 #
 #	example.com {
@@ -52,5 +60,5 @@ export function renderCaddy(options: AskOptions): Rendered {
 	}
 }
 `;
-  return { files: [{ name: "tidegate.caddy", text }] };
+  return { ...untoldNote(untold), files: [{ name: "tidegate.caddy", text }] };
 }

@@ -1,4 +1,9 @@
-import { type AskOptions, parseAsk, type Rendered, wrong } from "./rendered.js";
+import { type AskOptions, parseAsk, type Rendered, untoldComment, untoldNote, wrong } from "./rendered.js";
+
+const sayWho = [
+  "# Who is logged in is not the client's to say. What nginx knows may stand here instead of nothing:",
+  "# $ssl_client_s_dn, or $remote_user where auth_basic is on.",
+];
 
 export interface NginxAuthOptions extends AskOptions {
   /**
@@ -10,16 +15,16 @@ export interface NginxAuthOptions extends AskOptions {
 
 /** Three files: for the `http` block, for a `server` block, and for each `location` to be guarded. */
 export function renderNginxAuth(options: NginxAuthOptions): Rendered {
-  const { scheme, authority, timeoutMs, identify } = parseAsk(options);
+  const { scheme, authority, timeoutMs, identify, untold } = parseAsk(options);
   const { cachePath = "/var/cache/tidegate-nginx" } = options;
   if (!/^\/[\w./-]{1,200}$/.test(cachePath) || cachePath.includes(".."))
     throw wrong("cachePath", "Write an absolute path of letters, digits, dots, dashes and slashes.");
   const connectMs = Math.max(1, Math.ceil(timeoutMs / 2));
-  const blanked = identify.map(
-    (name) => `
-    # Say here who is logged in, e.g. with $remote_user; what the client sent must not get through.
-    proxy_set_header ${name} "";`,
-  );
+  const blanked = [
+    ...(identify.length > 0 ? sayWho : []),
+    ...identify.map((name) => `proxy_set_header ${name} "";`),
+    ...untoldComment(untold, 'proxy_set_header <its name> "";'),
+  ].map((line) => `\n    ${line}`);
 
   const http = `# Tidegate: once, inside http { }
 upstream tidegate {
@@ -43,7 +48,7 @@ location = /_tidegate_auth {
     proxy_set_header X-Original-URI $request_uri;
     proxy_set_header X-Original-Method $request_method;
     proxy_set_header X-Real-IP $remote_addr;
-    proxy_set_header X-Forwarded-Host $http_host;${blanked.join("")}
+    proxy_set_header X-Forwarded-Host $http_host;${blanked.length > 0 ? "\n" : ""}${blanked.join("")}
 
     # The client's, not ours to judge a caller by.
     proxy_set_header Origin "";
@@ -103,6 +108,7 @@ add_header Tidegate-Decision $tidegate_decision always;
 `;
 
   return {
+    ...untoldNote(untold),
     files: [
       { name: "tidegate-http.conf", text: http },
       { name: "tidegate-server.conf", text: server },

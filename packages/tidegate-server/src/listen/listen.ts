@@ -16,6 +16,7 @@ import { Connections } from "./connections.js";
 import { keepTick } from "./kept-tick.js";
 import { logMalformed, malformedProblem, type ParseFailure } from "./malformed.js";
 import { answerRaw } from "./raw-answer.js";
+import { urlHost } from "./url-host.js";
 
 export interface ListenOptions {
   /** As in the settings: `proxy`, `admin`, `decide`. */
@@ -181,9 +182,3 @@ const reasons: Readonly<Record<string, readonly [why: string, help: string]>> = 
   ],
   ENOTFOUND: ["the name leads nowhere", "Give an address with <setting>, e.g. 127.0.0.1."],
 };
-
-function urlHost(host: string): string {
-  if (host === "0.0.0.0") return "127.0.0.1";
-  if (host === "::") return "[::1]";
-  return isIPv6(host) ? `[${host.replace("%", "%25")}]` : host;
-}
