@@ -2,7 +2,7 @@ import { request as httpRequest, type RequestListener } from "node:http";
 import { connect } from "node:net";
 import { loginRules, type RuleOptions, type Subject } from "tidegate";
 import { afterEach, describe, expect, it } from "vitest";
-import { accountIn } from "../../packages/tidegate-server/src/proxy/claimed-account.js";
+import { accountIn } from "../../packages/tidegate-server/src/proxy/account-in.js";
 import { closeAll, echo, eventually, heard, openRig, openUpstream, type Rig, raw } from "./proxy-rig.js";
 
 afterEach(closeAll);

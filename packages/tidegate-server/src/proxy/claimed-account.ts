@@ -1,12 +1,11 @@
 import type { IncomingMessage } from "node:http";
+import { accountIn, type BodyForm } from "./account-in.js";
 import { peekBody } from "./peek-body.js";
 
 /** More than a login takes, and no more than Node keeps of a body nobody reads. */
 const mostBytes = 16_384;
 const withinMs = 1000;
 const methods = new Set(["POST", "PUT", "PATCH"]);
-
-type Form = "form" | "json";
 
 /** The name a small form or JSON body has in this field: claimed, not proven. What can not be read in time claims nothing. */
 export async function claimedAccount(req: IncomingMessage, field: string): Promise<string | undefined> {
@@ -18,7 +17,7 @@ export async function claimedAccount(req: IncomingMessage, field: string): Promi
 }
 
 /** Undefined where no name can be in the body; then nobody waits for it. */
-function formOf({ method = "", headers }: IncomingMessage): Form | undefined {
+function formOf({ method = "", headers }: IncomingMessage): BodyForm | undefined {
   if (!methods.has(method) || headers["content-encoding"] !== undefined) return undefined;
   const [type = ""] = (headers["content-type"] ?? "").split(";", 1);
   const kind = type.trim().toLowerCase();
@@ -31,34 +30,4 @@ function lengthOf({ headers }: IncomingMessage): number | undefined {
   if (headers.expect !== undefined || headers["transfer-encoding"] !== undefined) return undefined;
   const length = Number(headers["content-length"] ?? 0);
   return length > 0 && length <= mostBytes ? length : undefined;
-}
-
-/** A field that is there twice, with two values, names nobody: which one the app reads is not known here. */
-export function accountIn(body: Uint8Array, form: Form, field: string): string | undefined {
-  const text = new TextDecoder().decode(body);
-  return form === "form" ? inForm(text, field) : inJson(text, field);
-}
-
-function inForm(text: string, field: string): string | undefined {
-  const values = new Set(new URLSearchParams(text).getAll(field));
-  return values.size === 1 ? [...values][0] || undefined : undefined;
-}
-
-function inJson(text: string, field: string): string | undefined {
-  const value = ownValue(parsed(text), field);
-  if (typeof value === "number") return String(value);
-  return typeof value === "string" && value !== "" ? value : undefined;
-}
-
-function ownValue(map: unknown, field: string): unknown {
-  if (typeof map !== "object" || map === null || !Object.hasOwn(map, field)) return undefined;
-  return (map as Record<string, unknown>)[field];
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
