@@ -1,4 +1,5 @@
-import { request as httpRequest } from "node:http";
+import { request as httpRequest, type ServerResponse } from "node:http";
+import { connect } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import {
   closeAll,
@@ -339,6 +340,67 @@ describe("tracking", () => {
     expect((await fetch(`${url}/b`, { headers, method: "POST" })).status).toBe(429);
     await eventually(() => heard.length === 2);
     expect(heard).toEqual(["127.0.0.1 GET /a?q m true", "127.0.0.1 POST /b m true"]);
+  });
+
+  /** An app that answers when told to, behind two connections of which one client gets no more than both. */
+  async function openSlow() {
+    const held: ServerResponse[] = [];
+    const app = await openUpstream((_, res) => held.push(res));
+    const heard: string[] = [];
+    const rig = await openRig({
+      upstreams: [{ urls: [app.url] }],
+      proxy: { connections: 2 },
+      track: ({ path }) => heard.push(path),
+    });
+    return { ...rig, held, heard };
+  }
+
+  const paths = [...Array(20).keys()].map((i) => `/${i}`);
+
+  it("hears of requests soon, however long the upstream takes and wherever they wait, and of each once", async () => {
+    const { url, held, heard } = await openSlow();
+    const answers = paths.map((path) => fetch(url + path));
+    await eventually(() => heard.length === paths.length, 2000);
+    expect(held).toHaveLength(2);
+    const answering = setInterval(() => held.splice(0).map((res) => res.end()), 5);
+    for (const answer of answers) expect((await answer).status).toBe(200);
+    clearInterval(answering);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(heard.toSorted()).toEqual(paths.toSorted());
+  });
+
+  it("hears once of requests whose clients have left", async () => {
+    const { url, held, heard } = await openSlow();
+    const leave = new AbortController();
+    const answers = paths.map((path) => fetch(url + path, { signal: leave.signal }));
+    await eventually(() => held.length === 2);
+    leave.abort();
+    await Promise.allSettled(answers);
+    await eventually(() => heard.length >= paths.length);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(heard.toSorted()).toEqual(paths.toSorted());
+  });
+
+  it("hears of an upgrade the upstream does not answer", async () => {
+    const { port, heard } = await openSlow();
+    const socket = connect(port, "127.0.0.1");
+    socket.write("GET /ws HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
+    await eventually(() => heard.length === 1, 2000);
+    socket.destroy();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(heard).toEqual(["/ws"]);
+  });
+
+  it("hears of a quick answer after it, as before", async () => {
+    const order: string[] = [];
+    const app = await openUpstream((_, res) => {
+      order.push("answered");
+      res.end();
+    });
+    const { url } = await openRig({ upstreams: [{ urls: [app.url] }], track: () => order.push("told") });
+    expect((await fetch(url)).status).toBe(200);
+    await eventually(() => order.length === 2);
+    expect(order).toEqual(["answered", "told"]);
   });
 });
 

@@ -26,8 +26,8 @@ export interface Passage {
   readonly idleTimeoutMs: number;
   readonly isListed: boolean;
   readonly onGivenWay: (name: string) => void;
-  /** The answer has begun; told a turn later, when what is written of it has gone out. */
-  readonly onBegun: ((req: IncomingMessage) => void) | undefined;
+  /** Told once of each request: when its answer has begun and gone out, or without it where that takes longer than a moment. */
+  readonly onUnderWay: ((req: IncomingMessage) => void) | undefined;
   /** It is over, with this status; undefined: the client left. */
   readonly onEnded: ((req: IncomingMessage, status: number | undefined) => void) | undefined;
 }
@@ -55,6 +55,8 @@ export class Exchange implements Errand {
   #isConnected = false;
   #isAnswered = false;
   #isOver = false;
+  #isTold = false;
+  #isGlancedAt = false;
   #isGone = false;
   /** The client has to take more before the origin may send more. */
   #isPaused = false;
@@ -111,6 +113,16 @@ export class Exchange implements Errand {
 
   onTurnedAway(error: UpstreamError): void {
     this.#fail(error);
+  }
+
+  onWait(): void {
+    this.#tell();
+  }
+
+  onGlance(): void {
+    // The first glance may come at once.
+    if (this.#isGlancedAt) this.#tell();
+    this.#isGlancedAt = true;
   }
 
   onTurn(turnMs: number): void {
@@ -209,8 +221,7 @@ export class Exchange implements Errand {
     if (headers === undefined) return;
     this.#headers = undefined;
     this.#res.writeHead(this.#status, headers);
-    const { onBegun } = this.#passage;
-    if (onBegun !== undefined) setImmediate(onBegun, this.#req);
+    this.#tell();
   }
 
   /** The head is not kept from a client while the body is awaited. */
@@ -222,6 +233,13 @@ export class Exchange implements Errand {
     } catch (error) {
       this.#abort?.(error as Error);
     }
+  }
+
+  #tell(): void {
+    const { onUnderWay } = this.#passage;
+    if (this.#isTold || onUnderWay === undefined) return;
+    this.#isTold = true;
+    setImmediate(onUnderWay, this.#req);
   }
 
   #ask(origin: Origin | undefined): void {

@@ -32,7 +32,7 @@ export interface ProxyOptions {
   readonly gate: Gate;
   readonly log: Log;
   readonly registry: Registry;
-  /** Told of every request once, let in or refused, after its answer has begun. */
+  /** Told of every request once, let in or refused, when its answer has begun or, where that takes long, soon after it came. */
   readonly track?: (subject: Subject) => void;
   /** Told how each request that went to an upstream ended; undefined: its client left. */
   readonly onEnded?: (req: IncomingMessage, status: number | undefined) => void;
@@ -96,7 +96,7 @@ export function openProxy({ settings, gate, log, registry, track, onEnded }: Pro
       responseTimeoutMs: proxy.responseTimeoutMs,
       idleTimeoutMs: proxy.idleTimeoutMs,
       isListed: [responses.headers].flat().includes("draft-11"),
-      onBegun: tracks?.tell,
+      onUnderWay: tracks?.tell,
       onEnded,
       onGivenWay(header) {
         if (told.has(header) || told.size > 16) return;
@@ -178,7 +178,7 @@ export function openProxy({ settings, gate, log, registry, track, onEnded }: Pro
       sendProblem(answerOn(req, socket), answer, problemHeaders(answer));
       return;
     }
-    const { upstream, tally, onBegun } = passage;
+    const { upstream, tally, onUnderWay } = passage;
     openTunnel({
       req,
       socket,
@@ -189,7 +189,7 @@ export function openProxy({ settings, gate, log, registry, track, onEnded }: Pro
       settings: proxy,
       clientKey: keyOf(req, peer),
       takePlace,
-      onBegun,
+      onUnderWay,
     });
   }
 

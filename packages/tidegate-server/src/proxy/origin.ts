@@ -16,6 +16,10 @@ export interface Errand extends Dispatcher.DispatchHandler {
   connection: Connection | undefined;
   /** It was not sent, and never will be. */
   onTurnedAway(error: UpstreamError): void;
+  /** It waits for a connection. */
+  onWait(): void;
+  /** Told every `glanceMs` while it has a connection. */
+  onGlance(): void;
   /** Told every `turnMs` while it has a connection. */
   onTurn(turnMs: number): void;
 }
@@ -32,6 +36,8 @@ const mostWaitingPerConnection = 16;
 const restMs = 2000;
 /** The longest time between two looks at what is late. */
 const longestTurnMs = 500;
+/** Between two looks at what takes longer than most. */
+const glanceMs = 25;
 
 /**
  * One server of an upstream, and the connections kept to it: each carries one request at a time, the one used last is used
@@ -61,6 +67,7 @@ export class Origin {
   #restsUntil = 0;
   readonly #turnMs: number;
   #timer: NodeJS.Timeout | undefined;
+  #glances: NodeJS.Timeout | undefined;
 
   constructor(url: string, settings: ProxySettings) {
     this.url = new URL(url);
@@ -188,6 +195,7 @@ export class Origin {
   #wait(where: Map<Errand, number>, errand: Errand): void {
     where.set(errand, Date.now() + this.#settings.responseTimeoutMs);
     this.#watch();
+    errand.onWait();
   }
 
   #freed(): void {
@@ -235,12 +243,19 @@ export class Origin {
     if (this.#used + this.#line.size + this.#behind.size === 0) this.#unwatch();
   }
 
+  #glance(): void {
+    for (const { errand } of this.#connections) errand?.onGlance();
+  }
+
   #watch(): void {
-    this.#timer ??= setInterval(() => this.#turn(), this.#turnMs).unref();
+    if (this.#timer !== undefined) return;
+    this.#timer = setInterval(() => this.#turn(), this.#turnMs).unref();
+    this.#glances = setInterval(() => this.#glance(), glanceMs).unref();
   }
 
   #unwatch(): void {
     clearInterval(this.#timer);
+    clearInterval(this.#glances);
     this.#timer = undefined;
   }
 

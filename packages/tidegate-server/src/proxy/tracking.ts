@@ -7,7 +7,7 @@ import { TrackedSubject } from "./tracked-subject.js";
 export interface Tracking {
   /** A request has come: it is told of when it ends, unless that was done before. */
   expect(req: IncomingMessage, ending: NodeJS.EventEmitter): void;
-  /** Its answer has begun. */
+  /** Its answer has begun, or is long in coming. */
   tell(req: IncomingMessage): void;
 }
 

@@ -24,7 +24,7 @@ export interface TunnelOptions {
   readonly clientKey: string;
   /** Takes a place among the open tunnels; see tunnelPlaces. */
   readonly takePlace: (clientKey: string) => (() => void) | undefined;
-  readonly onBegun: ((req: IncomingMessage) => void) | undefined;
+  readonly onUnderWay: ((req: IncomingMessage) => void) | undefined;
 }
 
 const probeMs = 60_000;
@@ -60,7 +60,7 @@ class Attempt {
   }
 
   start(origin: Origin, release: () => void): void {
-    const { socket, settings } = this.#options;
+    const { req, socket, settings, onUnderWay } = this.#options;
     const asked = ask(this.#options, origin);
     asked.once("close", release);
     asked.setTimeout(settings.responseTimeoutMs, () => asked.destroy(late("UND_ERR_HEADERS_TIMEOUT")));
@@ -72,6 +72,7 @@ class Attempt {
     socket.on("readable", look).on("end", leave);
     socket.once("close", () => asked.destroy());
     asked.end();
+    if (onUnderWay !== undefined) setImmediate(onUnderWay, req);
   }
 
   fail({ kind, problem }: UpstreamError): void {
@@ -96,11 +97,10 @@ class Attempt {
   }
 
   #agreed(answer: IncomingMessage, far: Duplex, farFirst: Buffer, origin: Origin): void {
-    const { req, socket, first, tally, onBegun } = this.#options;
+    const { socket, first, tally } = this.#options;
     socket.off("readable", look).off("end", leave);
     socket.write(agreement(answer));
     this.#answered(101);
-    onBegun?.(req);
     tally.tunnels++;
     origin.load++;
     far.once("close", () => {
@@ -116,7 +116,7 @@ class Attempt {
 
   /** The client hears what the origin says instead. */
   #declined(answer: IncomingMessage): void {
-    const { req, socket, settings, onBegun } = this.#options;
+    const { req, socket, settings } = this.#options;
     const status = answer.statusCode as number;
     const res = answerOn(req, socket);
     this.#answered(status);
@@ -126,7 +126,6 @@ class Attempt {
     try {
       res.writeHead(status, withoutHops(answer.rawHeaders));
       answer.pipe(res);
-      onBegun?.(req);
     } catch {
       socket.destroy();
     }
