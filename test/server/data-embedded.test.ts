@@ -102,6 +102,12 @@ describe("the data directory", () => {
     expect(error.message).toMatch(/EACCES|permission/);
   });
 
+  it("that lies where no folder can be made is refused, and not tried for ever", async () => {
+    const error = await refusal("/proc/nope/x");
+    expect(error.code).toBe("TG_DATA_DIR");
+    expect(error.message).toContain("/proc/nope/x");
+  });
+
   it("that is a file, or lies below one, is refused", async () => {
     const file = newDir();
     writeFileSync(file, "mine");

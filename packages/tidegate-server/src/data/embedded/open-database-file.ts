@@ -1,5 +1,5 @@
-import { accessSync, closeSync, constants, mkdirSync, openSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { TidegateError } from "tidegate";
 import { corruptError, directoryError, newerError } from "../data-errors.js";
@@ -27,7 +27,7 @@ export async function openDatabaseFile(dir: string): Promise<Database> {
 function prepare(dir: string): DatabasePlace {
   const file = join(dir, "tidegate.db");
   try {
-    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    makeFolder(dir);
     accessSync(dir, constants.R_OK | constants.W_OK | constants.X_OK);
     create(file);
     accessSync(file, constants.R_OK | constants.W_OK);
@@ -37,10 +37,21 @@ function prepare(dir: string): DatabasePlace {
   return { dir, file };
 }
 
+/** With the folders above it. Node's own way to do that never ends where a folder can hold none, as in /proc. */
+function makeFolder(dir: string): void {
+  if (existsSync(dir)) return;
+  makeFolder(dirname(dir));
+  unlessThere(() => mkdirSync(dir, { mode: 0o700 }));
+}
+
 /** An existing file is never opened here: closing it again would give away a lock this process may hold on it. */
 function create(file: string): void {
+  unlessThere(() => closeSync(openSync(file, "wx", 0o600)));
+}
+
+function unlessThere(make: () => void): void {
   try {
-    closeSync(openSync(file, "wx", 0o600));
+    make();
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
   }
