@@ -97,6 +97,10 @@ const refused: Record<string, readonly [status: number, bytes: string]> = {
   "an unknown method": [400, "HACK / HTTP/1.1\r\nHost: a\r\n\r\n"],
   "no HTTP at all": [400, "\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03"],
   "HTTP/2 without asking": [400, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
+  "an unknown expectation": [
+    417,
+    "POST / HTTP/1.1\r\nHost: a\r\nExpect: foo\r\nContent-Length: 3\r\n\r\nabc",
+  ],
   TRACE: [405, "TRACE / HTTP/1.1\r\nHost: a\r\n\r\n"],
   CONNECT: [405, "CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n"],
   "a head that is too large": [431, `GET / HTTP/1.1\r\nHost: a\r\nX-Mine: ${"a".repeat(20_000)}\r\n\r\n`],
@@ -114,6 +118,29 @@ describe("nothing of it reaches the upstream:", () => {
       expect((await fetch(rig.url)).status).toBe(200);
     });
   }
+
+  it.each([
+    ["an unknown expectation", "GET / HTTP/1.1\r\nHost: a\r\nExpect: foo\r\n\r\n", 417, "TG_REQUEST_EXPECT"],
+    ["no host", "GET / HTTP/1.1\r\n\r\n", 400, "TG_REQUEST_INVALID"],
+  ])(
+    "%s is judged and counted as any request, and answered with a problem",
+    async (_, bytes, status, code) => {
+      const { port, gate } = await openRig({
+        upstreams: [{ urls: [app.url] }],
+        gate: { rules: [{ name: "all", by: "ip", limits: ["1 per 1h"] }] },
+      });
+      const first = await raw(port, bytes);
+      expect(first).toMatch(
+        new RegExp(`^HTTP/1\\.1 ${status} [\\s\\S]*application/problem\\+json[\\s\\S]*${code}`),
+      );
+      expect(first).toMatch(/^Connection: close\r$/m);
+      const close = bytes.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n");
+      expect(await raw(port, close)).toMatch(/^HTTP\/1\.1 429 /);
+      gate.update({ rules: [], blocklist: ["127.0.0.1"] });
+      expect(await raw(port, close)).toMatch(/^HTTP\/1\.1 403 /);
+      expect(app.count).toBe(0);
+    },
+  );
 
   it("a declared body that is too large is refused with 413, and the client is not asked for it", async () => {
     const text = await raw(

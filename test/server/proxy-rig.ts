@@ -60,7 +60,7 @@ export async function openRig(options: RigOptions): Promise<Rig> {
     ...(options.track !== undefined && { track: options.track }),
   });
   const server = createServer(proxy.serverOptions, proxy.handle);
-  server.on("upgrade", proxy.upgrade).on("connect", proxy.upgrade);
+  server.on("upgrade", proxy.upgrade).on("connect", proxy.upgrade).on("checkExpectation", proxy.handle);
   const port = await listening(server);
   const rig = {
     port,

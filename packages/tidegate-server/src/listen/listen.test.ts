@@ -254,6 +254,14 @@ describe("Host and Origin", () => {
   });
 });
 
+describe("an Expect nobody knows", () => {
+  it("reaches the handler as any request, behind the same checks", async () => {
+    const { port } = await started();
+    expect(await ask(port, ["Host: localhost", "Expect: foo"])).toMatch(/^HTTP\/1\.1 200 [\s\S]*hello/);
+    expect(statusOf(await ask(port, ["Host: elsewhere.example", "Expect: foo"]))).toBe(421);
+  });
+});
+
 describe("what can not be read", () => {
   it.each([
     ["a word", "NONSENSE\r\n\r\n", 400],

@@ -49,12 +49,15 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   let closed: Promise<void> | undefined;
 
   server.on("connection", (socket) => connections.opened(socket));
-  server.on("request", (req, res) => {
+  const began = (req: IncomingMessage, res: ServerResponse): void => {
     if (!connections.began(req, res)) return;
     // Sent before the answers before it were out: it is nobody's turn until its response has the socket.
     if (res.socket === null) res.once("socket", () => serve(req, res));
     else serve(req, res);
-  });
+  };
+  server.on("request", began);
+  // Node would answer an unknown Expect itself, before anybody was asked.
+  server.on("checkExpectation", began);
   if (upgrade !== undefined) {
     // CONNECT asks for another protocol too, and is to be told no in words.
     const asked = (req: IncomingMessage, socket: Duplex, head: Buffer): void => {

@@ -122,7 +122,7 @@ export function openProxy({ settings, gate, log, registry, track, onEnded }: Pro
     const peer = peerOf(req.socket);
     if (res.destroyed || peer.isDoubted) return;
     const head = readHead(req, peer, kindOf);
-    const problem = check(head) ?? (head.hasBody && isUpgrade(req) ? problems.upgradeBody : undefined);
+    const problem = check(head) ?? (isUpgrade(req) ? upgradeProblem(head) : expectProblem(req, res));
     if (problem !== undefined) {
       peer.isDoubted = true;
       sendProblem(res, problem, problemHeaders(problem));
@@ -171,7 +171,7 @@ export function openProxy({ settings, gate, log, registry, track, onEnded }: Pro
   function tunnel(req: IncomingMessage, socket: Duplex, first: Buffer): void {
     const peer = peerOf(req.socket);
     const head = readHead(req, peer, kindOf);
-    const problem = check(head) ?? (head.hasBody ? problems.upgradeBody : undefined);
+    const problem = check(head) ?? upgradeProblem(head);
     const passage = problem === undefined ? passageFor(head) : undefined;
     if (passage === undefined) {
       const answer = problem ?? problems.noRoute;
@@ -217,6 +217,16 @@ function isAnswering(socket: Socket & { _httpMessage?: unknown }): boolean {
 /** Node reads nothing behind the head of such a request: its body would be waited for in vain. */
 function isUpgrade(req: IncomingMessage & { upgrade?: boolean }): boolean {
   return req.upgrade === true;
+}
+
+function upgradeProblem({ hasBody }: RequestHead): Problem | undefined {
+  return hasBody ? problems.upgradeBody : undefined;
+}
+
+/** HTTP/1.0 knows no expectations: there the header says nothing. */
+function expectProblem({ headers, httpVersion }: IncomingMessage, res: ProxyResponse): Problem | undefined {
+  if (headers.expect === undefined || res.isContinueAsked || httpVersion === "1.0") return undefined;
+  return problems.expectation;
 }
 
 const allowed = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";

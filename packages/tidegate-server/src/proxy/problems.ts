@@ -29,6 +29,12 @@ export const problems = {
     "Method Not Allowed",
     "CONNECT and TRACE are not passed on by this proxy.",
   ),
+  expectation: problem(
+    417,
+    "TG_REQUEST_EXPECT",
+    "Expectation Failed",
+    "The only expectation that is met is 100-continue. Leave the Expect header out.",
+  ),
   slowBody: problem(
     408,
     "TG_REQUEST_SLOW",

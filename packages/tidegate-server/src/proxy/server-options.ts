@@ -10,7 +10,8 @@ export function serverOptions(
   return {
     ServerResponse: ProxyResponse,
     insecureHTTPParser: false,
-    requireHostHeader: true,
+    // It is refused later on, once the gate has judged it.
+    requireHostHeader: false,
     joinDuplicateHeaders: false,
     maxHeaderSize: maxHeaderBytes,
     headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
