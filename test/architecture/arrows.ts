@@ -124,7 +124,7 @@ const SPINE =
 /** The import arrows of the server. The library is known by its public entry points only, which is what a package's name is. */
 export const serverArrows: readonly Arrow[] = [
   {
-    from: "{server,core,front,back,counts,index}.ts",
+    from: "{server,core,front,back,counts,reread-file,index}.ts",
     may: ["**", "!cli/**", "node:*", "pkg:*"],
     because: "what assembles the server knows its rooms; how it is started is the command's to know",
   },

@@ -11,7 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "@redis/client";
-import { createGate, memoryDirectory } from "tidegate";
+import { createGate, memoryDirectory, TidegateError } from "tidegate";
 import { subjectOf } from "tidegate/testing";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
 import { openEmbeddedData } from "../../packages/tidegate-server/src/data/embedded-data.js";
@@ -56,7 +56,12 @@ describe.each(["embedded", "redis"] as const)("a policy kept in %s data", (kind)
     kept.push(opened);
     return opened;
   }
-  const file = () => ({ path, read: () => readFileSync(path, "utf8"), pollMs: 200, missingMs: 600 });
+  const file = () => ({
+    path,
+    read: () => ({ text: readFileSync(path, "utf8") }),
+    pollMs: 200,
+    missingMs: 600,
+  });
   const write = (text: string) => writeFileSync(path, text);
   const texts = async () => (await data.policies.list()).map(({ id, source, text }) => [id, source, text]);
 
@@ -239,6 +244,27 @@ describe.each(["embedded", "redis"] as const)("a policy kept in %s data", (kind)
         version: 2,
         file: { problem: expect.stringContaining("ENOENT") },
       });
+    });
+
+    it("that can not be read for a moment is read again, though nobody changes it", async () => {
+      write("policy a");
+      let isReadable = true;
+      const read = () => {
+        if (isReadable) return file().read();
+        throw new TidegateError("TG_CONFIG_READ", "It can not be read (EMFILE).", "Look at the path.");
+      };
+      const { inForce, keeper, lines } = await keep({ file: { ...file(), read, pollMs: 60_000 } });
+      isReadable = false;
+      write("policy b");
+      await keeper.reload("SIGHUP");
+      expect(keeper.status()).toMatchObject({ version: 1, file: { state: "refused" } });
+      await sleep(1_500);
+      isReadable = true;
+      await soon("the file", () => inForce.at(-1) === "b");
+      expect(keeper.status()).toMatchObject({ version: 2, file: { state: "in force" } });
+      expect(
+        words(lines).filter((each) => each.startsWith("the policy file is refused")).length,
+      ).toBeLessThan(3);
     });
 
     it("is read again when asked, with who asked in the audit", async () => {

@@ -49,7 +49,7 @@ async function keep(data: Data, given: Parameters<typeof keepWith>[1]): Promise<
   return opening;
 }
 
-const file = { path, read: () => readFileSync(path, "utf8"), pollMs: 100 };
+const file = { path, read: () => ({ text: readFileSync(path, "utf8") }), pollMs: 100 };
 const newPrefix = (): string => `t:${crypto.randomUUID()}`;
 
 describe("two processes on one Redis", () => {

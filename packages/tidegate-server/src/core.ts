@@ -1,7 +1,6 @@
 import { createGate, type Gate, memoryDirectory, type Policy } from "tidegate";
 import type { Closing } from "./closing.js";
 import type { Loaded } from "./config/load-config.js";
-import { readPolicyText } from "./config/load-config.js";
 import { parsePolicy } from "./config/parse-policy.js";
 import { type Counts, openCounts } from "./counts.js";
 import { openEmbeddedData } from "./data/embedded-data.js";
@@ -11,6 +10,7 @@ import type { Data } from "./data.js";
 import { validateForDecide } from "./decide/validate-for-decide.js";
 import type { Log } from "./log.js";
 import { keepPolicy, type PolicyKeeper } from "./policy/keep-policy.js";
+import { rereadFile } from "./reread-file.js";
 import type { Settings } from "./settings.js";
 
 /** What every part of the server stands on: where counts and data are, the gate, and who keeps its policy. */
@@ -72,7 +72,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
     parse,
     apply: (policy) => gate.update(policy),
     log,
-    ...(readsFile && file !== undefined && { file: { path: file, read: () => readPolicyText(file) } }),
+    ...(readsFile && file !== undefined && { file: { path: file, read: rereadFile(loaded, log) } }),
     ...(readsFile && file === undefined && { demoText: policyText }),
   });
   closing.add("policy", () => keeper.close());

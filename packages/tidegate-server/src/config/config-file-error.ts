@@ -18,6 +18,7 @@ export interface ConfigProblem {
 export class ConfigFileError extends TidegateError {
   readonly file: string;
   readonly problems: readonly ConfigProblem[];
+  readonly #untold: number;
 
   constructor(file: string, problems: readonly ConfigProblem[], text = "", untold = 0) {
     super(
@@ -27,7 +28,13 @@ export class ConfigFileError extends TidegateError {
     );
     this.file = file;
     this.problems = problems;
+    this.#untold = untold;
     this.message = report(file, problems, text, untold);
+  }
+
+  /** The same without the file's lines, for who may see what is wrong and not all that stands there. */
+  withoutLines(): ConfigFileError {
+    return new ConfigFileError(this.file, this.problems, "", this.#untold);
   }
 }
 

@@ -5,7 +5,7 @@ import { inspect } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
 import { Secret } from "../secret.js";
 import { ConfigFileError, type ConfigProblem, problemsOf } from "./config-file-error.js";
-import { demoConfig, type LoadOptions, loadConfig, readPolicyText } from "./load-config.js";
+import { demoConfig, type LoadOptions, loadConfig } from "./load-config.js";
 import { parsePolicy } from "./parse-policy.js";
 
 const folder = mkdtempSync(join(tmpdir(), "tidegate-config-"));
@@ -695,16 +695,50 @@ describe("what can not be read", () => {
   });
 });
 
-describe("readPolicyText", () => {
-  it("needs no environment, and tells of the policy by the file's lines", () => {
-    const file = fileOf(
-      `admin: { token: "\${NONE}" }\npolicy:\n  # why\n  rules:\n    - { name: a, by: ip, limits: [1/s] }\n`,
-    );
-    expect(readPolicyText(file)).toBe("# why\nrules:\n  - { name: a, by: ip, limits: [1/s] }\n");
-    const bad = fileOf(`${app}policy:\n  rules:\n    - { name: a, by: x, limits: [1/s] }\n`);
-    expect(problemsOf(failure(() => readPolicyText(bad)))).toMatchObject([
-      { code: "TG_BY", line: 4, path: "policy.rules[0].by" },
+describe("a file read again", () => {
+  const start = (text: string) => loadConfig({ file: fileOf(text), env: {}, cwd: folder });
+
+  it("is what it says by then, on the terms it was first read on", () => {
+    const env: NodeJS.ProcessEnv = { TOKEN: "first-token" };
+    const settings = `${app}admin: { token: "\${TOKEN}" }\nworkers: 2\n`;
+    const first = loadConfig({
+      file: fileOf(`${settings}policy: { rules: [] }\n`),
+      env,
+      cwd: folder,
+      overrides: { redis: "redis://127.0.0.1:1", dataDir: "elsewhere" },
+    });
+    fileOf(`${settings}policy:\n  # why\n  rules:\n    - { name: a, by: ip, limits: [1/s] }\n`);
+    const again = first.again?.();
+    expect(again?.policyText).toBe("# why\nrules:\n  - { name: a, by: ip, limits: [1/s] }\n");
+    expect(again?.settings).toEqual(first.settings);
+    expect(again?.settings.dataDir).toBe(join(folder, "elsewhere"));
+    env.TOKEN = "second-token";
+    expect(first.again?.().settings.admin.token?.reveal()).toBe("second-token");
+    delete env.TOKEN;
+    expect(problemsOf(failure(() => first.again?.()))).toMatchObject([
+      { code: "TG_ENV_MISSING", line: 2, path: "admin.token" },
     ]);
-    expect(readPolicyText(fileOf(app))).toBe("rules: []\n");
+  });
+
+  it("is refused as at the start: settings and policy, by the file's lines", () => {
+    const first = start(app);
+    fileOf(`${app}workers: 2\npolicy:\n  rules:\n    - { name: a, by: x, limits: [1/s] }\n`);
+    expect(problemsOf(failure(() => first.again?.()))).toMatchObject([
+      { code: "TG_WORKERS_MEMORY", line: 2, path: "workers" },
+      { code: "TG_BY", line: 5, path: "policy.rules[0].by" },
+    ]);
+  });
+
+  it("can be told of without a line of it", () => {
+    const first = start(app);
+    fileOf(`${app}admin: { tokn: s3cr3t-text }\n`);
+    const error = failure(() => first.again?.()) as ConfigFileError;
+    expect(error.message).toContain("s3cr3t-text");
+    expect(error.withoutLines().message).not.toContain("s3cr3t-text");
+    expect(error.withoutLines()).toMatchObject({
+      code: error.code,
+      file: error.file,
+      problems: error.problems,
+    });
   });
 });

@@ -8,7 +8,7 @@ import { FileReader } from "./file-reader.js";
 import { applyOverrides, type Overrides } from "./overrides.js";
 import { policyAt } from "./parse-policy.js";
 import { policyShape } from "./policy-shape.js";
-import { emptyPolicy, policyText } from "./policy-text.js";
+import { policyText } from "./policy-text.js";
 import { ProblemList } from "./problem-list.js";
 import { readSettings } from "./read-settings.js";
 import { fileShape } from "./settings-shape.js";
@@ -28,6 +28,8 @@ export interface Loaded {
   readonly warnings: readonly ConfigProblem[];
   /** Absolute. Undefined: the demo. */
   readonly file?: string;
+  /** The file as it stands by now, on the same terms: flags, environment, folder. Throws as `loadConfig` does. */
+  readonly again?: () => Loaded;
 }
 
 export interface LoadOptions {
@@ -53,6 +55,7 @@ export function loadConfig(options: LoadOptions = {}): Loaded {
   return {
     ...load({ source: readSource(file, noConfig), overrides, env, cwd, folder, canLackTokens }),
     file,
+    again: () => loadConfig({ ...options, file, cwd }),
   };
 }
 
@@ -74,18 +77,6 @@ export function demoConfig(
 
 /** The server starts the app and fills in where it is. */
 const demoUpstream: UpstreamSettings = { name: "demo", urls: [], hosts: [], path: "/" };
-
-/** The policy's text as it stands in a file now; throws a `ConfigFileError` when the file is not YAML or its policy is wrong. */
-export function readPolicyText(file: string): string {
-  const source = readSource(file);
-  const problems = new ProblemList(source);
-  const tree = readTree(source, problems);
-  const text = tree === undefined ? emptyPolicy : policyText(source, tree, problems);
-  if (tree?.value.policy !== undefined)
-    policyAt({ value: tree.value.policy, path: ["policy"], terms: {}, problems, onWarning: () => {} });
-  problems.throwIfAny();
-  return text;
-}
 
 interface LoadTerms {
   readonly source: Source;

@@ -16,7 +16,7 @@ export function policyText(source: Source, tree: Tree, problems: ProblemList): s
   return isDeepStrictEqual(readBack(own), policy) ? own : stringify(policy, { lineWidth: 0 });
 }
 
-export const emptyPolicy = "rules: []\n";
+const emptyPolicy = "rules: []\n";
 
 /** Whole lines, each without the indentation of the first key. */
 function cutOut(text: string, [start, , end]: readonly [number, number, number]): string {

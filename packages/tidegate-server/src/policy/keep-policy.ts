@@ -3,7 +3,7 @@ import type { AuditLog, PolicyVersion, PolicyVersions } from "../data.js";
 import type { Log } from "../log.js";
 import { inTurn } from "./in-turn.js";
 import { policyBeginning } from "./policy-beginning.js";
-import { conflictError, faultOf, isUnreachable, nothingBefore } from "./policy-errors.js";
+import { conflictError, faultOf, isPassing, isUnreachable, nothingBefore } from "./policy-errors.js";
 import { type PolicyFileOptions, policyFile } from "./policy-file.js";
 import { policyHistory } from "./policy-history.js";
 import { policyInForce } from "./policy-in-force.js";
@@ -91,7 +91,7 @@ export async function keepPolicy(options: KeepPolicyOptions): Promise<PolicyKeep
         { ...faultOf(error), file: file?.path },
         "the policy file is refused; the policy in force stays",
       );
-      if (isUnreachable(error)) tryAgainLater(by);
+      if (isPassing(error)) tryAgainLater(by);
     }
   }
 
@@ -100,7 +100,7 @@ export async function keepPolicy(options: KeepPolicyOptions): Promise<PolicyKeep
     tryingAgain = setTimeout(() => {
       tryingAgain = undefined;
       turn(() => (inForce.isStored ? beginning.takeInFile(by) : beginning.begin())).catch((error) => {
-        if (isUnreachable(error)) tryAgainLater(by);
+        if (isPassing(error)) tryAgainLater(by);
         else log.error(faultOf(error), "the policy at hand goes on to rule");
       });
     }, tryAgainMs).unref();

@@ -31,6 +31,11 @@ export function isUnreachable(error: unknown): boolean {
   return error instanceof TidegateError && error.code === "TG_DATA_UNREACHABLE";
 }
 
+/** Or the file can not be read at the moment. Nobody has to change anything for the same to succeed later. */
+export function isPassing(error: unknown): boolean {
+  return isUnreachable(error) || (error instanceof TidegateError && error.code === "TG_CONFIG_READ");
+}
+
 export function unusableError(id: number, cause: unknown): TidegateError {
   return new TidegateError(
     "TG_POLICY_UNUSABLE",

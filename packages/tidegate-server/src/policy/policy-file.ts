@@ -5,8 +5,13 @@ import type { PolicyFileStatus } from "./policy-status.js";
 
 export interface PolicyFileOptions {
   readonly path: string;
-  /** The policy's text as it stands in the file now. Throws when there is none to be had. */
-  read(): string;
+  /** What stands in the file now. Throws when it can not be used. */
+  read(): FileContent;
+}
+
+export interface FileContent {
+  /** The policy's. */
+  readonly text: string;
 }
 
 export interface ReadPolicy {
@@ -44,7 +49,7 @@ export function policyFile(file: PolicyFileOptions, parse: (text: string) => Pol
     failed: fails,
     read() {
       try {
-        const text = file.read();
+        const { text } = file.read();
         const policy = parse(text);
         digest = policyDigest(text);
         problem = undefined;
