@@ -352,6 +352,11 @@ describe("policy", () => {
       expect((await ask()).stderr).toContain("/etc/tidegate.yaml is behind");
       status = { version: 1, file: { path: "/etc/tidegate.yaml", state: "in force" } };
       expect((await ask()).stderr).toBe("");
+      const needsRestart = ["admin.token", "trustedProxies"];
+      status = { version: 1, file: { path: "/etc/tidegate.yaml", state: "in force", needsRestart } };
+      expect((await ask()).stderr).toBe(
+        "admin.token, trustedProxies: changed in /etc/tidegate.yaml; in effect from the next start.\n",
+      );
     },
   );
 

@@ -27,7 +27,7 @@ interface Reloading {
 }
 
 /** A whole server of one file, in this process, until the test is over. */
-async function start(text: string, options: LoadOptions = {}): Promise<Reloading> {
+async function start(text: string, options: LoadOptions = {}, token?: string): Promise<Reloading> {
   const folder = temporaryFolder();
   const file = configFile(folder, text);
   const lines: Line[] = [];
@@ -44,8 +44,9 @@ async function start(text: string, options: LoadOptions = {}): Promise<Reloading
   } as unknown as Log;
   const server = await startServer(loadConfig({ env: {}, ...options, file, cwd: folder }), { log });
   onTestFinished(() => server.close());
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const status = async (): Promise<PolicyStatus> => {
-    const answer = await fetch(`${server.urls.admin}/v1/status`);
+    const answer = await fetch(`${server.urls.admin}/v1/status`, { headers });
     return ((await answer.json()) as { policy: PolicyStatus }).policy;
   };
   return {
@@ -60,6 +61,7 @@ async function start(text: string, options: LoadOptions = {}): Promise<Reloading
     async send(method, path, body) {
       const answer = await fetch(`${server.urls.admin}${path}`, {
         method,
+        headers,
         body: JSON.stringify(body),
       });
       return answer.status;
@@ -135,6 +137,7 @@ describe("a file read again is refused where a start would refuse it", () => {
       .replace("http://127.0.0.1:9", `\${APP}`);
     const status = await server.reload(settings + policyOf(5));
     expect(status).toMatchObject({ version: 2, file: { state: "in force" } });
+    expect(status.file).not.toHaveProperty("needsRestart");
   });
 
   it("without a line of the file in the status", async () => {
@@ -183,5 +186,70 @@ describe("a file read again is refused where a start would refuse it", () => {
     writeFileSync(server.file, head + policyOf(4));
     await eventually(async () => ((await server.status()).version === 2 ? true : undefined));
     expect(await server.status()).toMatchObject({ file: { state: "in force" } });
+  });
+});
+
+describe("settings that changed in the file", () => {
+  const token = "first-token-of-all";
+  const settings = (text: string) => `${head}admin: { token: ${text} }\n`;
+  const waiting = (lines: readonly Line[]) => lines.filter(({ fields }) => "needsRestart" in fields);
+
+  it("are named once per change in the log, and in the status until they are changed back", async () => {
+    const server = await start(settings(token) + policyOf(3), {}, token);
+    expect((await server.status()).file).not.toHaveProperty("needsRestart");
+
+    const changed = `${settings("second-token-of-all")}trustedProxies: [10.9.9.9]\n${policyOf(4)}`;
+    const status = await server.reload(changed);
+    expect(status).toMatchObject({
+      version: 2,
+      file: { state: "in force", needsRestart: ["admin.token", "trustedProxies"] },
+    });
+    await server.reload(changed);
+    expect(waiting(server.lines)).toMatchObject([
+      {
+        level: "warn",
+        fields: { file: server.file, needsRestart: ["admin.token", "trustedProxies"] },
+        words: "admin.token, trustedProxies: changed in the file; they take effect at the next start",
+      },
+    ]);
+
+    await server.reload(settings("second-token-of-all") + policyOf(4));
+    await server.reload(settings("third-token-of-all") + policyOf(4));
+    expect(
+      waiting(server.lines)
+        .map(({ words }) => words)
+        .slice(1),
+    ).toEqual(Array(2).fill("admin.token: changed in the file; it takes effect at the next start"));
+    expect((await server.status()).file?.needsRestart).toEqual(["admin.token"]);
+
+    expect((await server.reload(settings(token) + policyOf(4))).file).toEqual({
+      path: server.file,
+      state: "in force",
+    });
+    expect(server.lines.at(-1)).toMatchObject({
+      level: "info",
+      words: "the file's settings are again those this process runs with",
+    });
+    expect(JSON.stringify(server.lines)).not.toMatch(/-token-of-all|10\.9\.9\.9/);
+  });
+
+  it("are named, too, where the policy is in order and has to wait for them", async () => {
+    const silent = `${head}decide: { peers: [127.0.0.1] }\n`;
+    const server = await start(silent + policyOf(3));
+    const told = `${head}decide: { peers: [127.0.0.1], canFinish: true }\n`;
+    const status = await server.reload(told + policyOf(3, ", count: failures"));
+    expect(status).toMatchObject({
+      version: 1,
+      file: { state: "refused", needsRestart: ["decide.canFinish"] },
+    });
+    expect(status.file?.problem).toContain("TG_RULE_FINISH");
+  });
+
+  it("are not named of a file that a start would refuse", async () => {
+    const server = await start(settings(token) + policyOf(3), {}, token);
+    await server.reload(settings("second-token-of-all") + policyOf(3));
+    const bad = await server.reload(`${settings("second-token-of-all")}workers: 4\n${policyOf(3)}`);
+    expect(bad.file).toMatchObject({ state: "refused" });
+    expect(bad.file).not.toHaveProperty("needsRestart");
   });
 });

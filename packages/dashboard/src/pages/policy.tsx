@@ -40,6 +40,12 @@ export function Policy() {
           {visible(status.file.problem ?? "")}
         </p>
       )}
+      {status.file?.needsRestart !== undefined && (
+        <p class="note">
+          Changed in the file <Foreign text={status.file.path} />, and in effect from the next start:{" "}
+          {visible(status.file.needsRestart.join(", "))}.
+        </p>
+      )}
       <MayNot needs="admin" />
       <h2>Rules</h2>
       <RuleModes onDone={refresh} />

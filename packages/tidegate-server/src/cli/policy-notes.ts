@@ -14,5 +14,8 @@ export function policyNotes({ problem, file }: PolicyStatus): string[] {
     const told = problems.length > 0 ? problems.map(problemText) : [file.problem ?? ""];
     notes.push(`${path} is refused, and the policy in force stays:`, ...told.map((each) => `  ${each}`));
   }
+  const { needsRestart = [] } = file ?? {};
+  if (file !== undefined && needsRestart.length > 0)
+    notes.push(`${needsRestart.join(", ")}: changed in ${file.path}; in effect from the next start.`);
   return notes.map(printable);
 }

@@ -12,6 +12,8 @@ export interface PolicyFileOptions {
 export interface FileContent {
   /** The policy's. */
   readonly text: string;
+  /** What else the file says by now that this process does only after a start, by path. */
+  readonly needsRestart?: readonly string[];
 }
 
 export interface ReadPolicy {
@@ -36,6 +38,7 @@ export function policyFile(file: PolicyFileOptions, parse: (text: string) => Pol
   const { path } = file;
   let digest: string | undefined;
   let problem: { readonly error: unknown } | undefined;
+  let needsRestart: readonly string[] = [];
 
   function fails(error: unknown): void {
     problem = { error };
@@ -48,8 +51,11 @@ export function policyFile(file: PolicyFileOptions, parse: (text: string) => Pol
     },
     failed: fails,
     read() {
+      needsRestart = [];
       try {
-        const { text } = file.read();
+        const content = file.read();
+        const { text } = content;
+        needsRestart = content.needsRestart ?? [];
         const policy = parse(text);
         digest = policyDigest(text);
         problem = undefined;
@@ -60,10 +66,12 @@ export function policyFile(file: PolicyFileOptions, parse: (text: string) => Pol
       }
     },
     status(digestInForce) {
-      if (problem === undefined) return { path, state: digest === digestInForce ? "in force" : "behind" };
+      const waiting = needsRestart.length > 0 ? { needsRestart } : {};
+      if (problem === undefined)
+        return { path, state: digest === digestInForce ? "in force" : "behind", ...waiting };
       const { error } = problem;
       const problems = problemsOf(error);
-      return { path, state: "refused", problem: reasonOf(error), ...(problems && { problems }) };
+      return { path, state: "refused", problem: reasonOf(error), ...(problems && { problems }), ...waiting };
     },
   };
 }

@@ -19,4 +19,6 @@ export interface PolicyFileStatus {
   readonly problem?: string;
   /** Line by line, as whoever read the file found them. */
   readonly problems?: readonly unknown[];
+  /** Settings, by path, that the file has otherwise than this process runs with: they take effect at the next start. */
+  readonly needsRestart?: readonly string[];
 }

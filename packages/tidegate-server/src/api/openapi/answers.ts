@@ -52,6 +52,7 @@ const policyStatus = answerOf<PolicyStatus>()("PolicyStatus", {
       state: oneOf(["in force", "behind", "refused"]),
       problem: maybe(string()),
       problems: maybe(array(unknown())),
+      needsRestart: maybe(array(string())),
     }),
   ),
 });
