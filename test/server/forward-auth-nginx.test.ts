@@ -200,6 +200,25 @@ describe("behind real nginx", () => {
     expect(app.seen[0]).toMatchObject({ method: "POST", body: "a body" });
   });
 
+  it("a policy of as many limits as there may be opens nothing, and the limits that matter most are shown", async () => {
+    const wide = Array.from({ length: 84 }, (_, i) => ({
+      name: `a-rule-with-as-long-a-name-as-a-rule-may-have-in-any-policy-${i}`.padEnd(64, "x"),
+      by: "ip" as const,
+      limits: ["100000 per 1m", "1000000 per 1h", "10000000 per 1d"] as const,
+    }));
+    await open({ rules: [...wide, plainRule] });
+    // Code that runs for the first time takes its time, and nginx waits for 100 ms.
+    const another = { "X-Original-URI": "/", "X-Original-Method": "GET", "X-Real-IP": "203.0.113.7" };
+    await times(3, () => ask(`${rig.url}/v1/auth?for=nginx`, { headers: another }));
+    const answers = await times(5, () => ask(`${nginx.url}/`));
+    expect(statuses(answers)).toEqual([200, 200, 200, 429, 429]);
+    for (const { headers } of answers) {
+      expect(headers.ratelimit).toMatch(/^"req\/ip\/3600";r=\d;t=\d+, "a-rule/);
+      expect(headers["ratelimit-policy"]).toMatch(/^"req\/ip\/3600";q=3;w=3600, "a-rule/);
+    }
+    expect(app.seen).toHaveLength(3);
+  });
+
   it("with the service gone requests pass", async () => {
     await open({ rules: [plainRule] });
     await times(2, () => ask(`${nginx.url}/`));

@@ -68,6 +68,30 @@ describe("/v1/auth", () => {
     expect(await asCaddy("10.0.0.1")).toBe("10.0.0.1");
   });
 
+  it.each(["draft-11", ["draft-6", "legacy"]] as const)(
+    "is short whatever the policy: as %s",
+    async (headers) => {
+      const rules = Array.from({ length: 255 }, (_, i) => ({
+        name: `${i}${'"'.repeat(60)}`,
+        by: "ip" as const,
+        limits: i === 200 ? ("1 per 1h" as const) : ("999999999999999 per 1d" as const),
+      }));
+      rig = await openRig({ rules, settings: { responses: { headers, status: 429 } } });
+      for (const [path, asked, refused] of [
+        ["/v1/auth?for=nginx", nginx, 403],
+        ["/v1/auth?for=caddy", { ...caddy, "X-Forwarded-For": "203.0.113.8" }, 429],
+      ] as const)
+        for (const status of [200, refused]) {
+          const answer = await ask(`${rig.url}${path}`, { headers: asked });
+          expect(answer.status).toBe(status);
+          const length = Object.entries(answer.headers).flat().join("").length;
+          expect(length).toBeLessThan(4000);
+          const limit = answer.headers.ratelimit ?? answer.headers["ratelimit-limit"];
+          expect(limit).toMatch(/^("200|1$)/);
+        }
+    },
+  );
+
   it("who is logged in is believed from declared proxies, under the names of identify", async () => {
     rig = await openRig({
       rules: [{ name: "customer", by: "customer", limits: "1 per 1h" }],

@@ -12,6 +12,7 @@ import { cacheSeconds } from "./nginx-cache.js";
 import type { PolicyNotes } from "./policy-notes.js";
 import { failed, proxyUndeclared, proxyUnknown, QuestionError } from "./problems.js";
 import { seldom } from "./seldom.js";
+import { withToldLevels } from "./told-levels.js";
 
 export interface ForwardAuthOptions {
   readonly settings: Settings;
@@ -34,7 +35,8 @@ export function forwardAuth(
 ): (req: IncomingMessage, res: ServerResponse) => Promise<void> {
   const { settings, callers, judge, notes, endpoint, log } = options;
   const factsOf = forwardFacts(settings);
-  const headersOf = limitHeaders(settings.responses.headers);
+  const writeHeaders = limitHeaders(settings.responses.headers);
+  const headersOf = (decision: Decision): readonly Header[] => writeHeaders(withToldLevels(decision));
   const logUndeclared = seldom(60_000, (unsaid) => (peer: string | undefined) => {
     log.warn(
       { peer, unsaid, code: proxyUndeclared.code },
