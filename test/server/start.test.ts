@@ -286,6 +286,31 @@ describe("on Redis", () => {
     expect(await running.stop()).toBe(0);
   });
 
+  test("a worker that takes another's place is like it, whatever the file says by then", async () => {
+    const folder = temporaryFolder();
+    const text =
+      (await settings(prefix(), "workers: 2\nfailure: { deadline: 10s }\n")) + policyOf("5 per hour");
+    const file = configFile(folder, text);
+    const running = await startTidegate({ folder });
+    const isReady = async () => ((await fetch(`${running.admin}/ready`)).status === 200 ? true : undefined);
+    const replaced = () =>
+      running.lines().filter(({ msg }) => String(msg).startsWith("a worker ended")).length;
+    const children = readFileSync(`/proc/${running.pid}/task/${running.pid}/children`, "utf8");
+    const [first, second] = children.trim().split(" ").map(Number) as [number, number];
+    for (const [worker, changed, times] of [
+      [first, `${text}bogus: 1\n`, 1],
+      [second, `responses: { status: 503 }\n${text}`, 2],
+    ] as const) {
+      writeFileSync(file, changed);
+      process.kill(worker, "SIGKILL");
+      await eventually(() => replaced() === times || undefined);
+      await eventually(isReady);
+    }
+    const headers = { connection: "close" };
+    expect(await statuses(6, running.proxy, { headers })).toEqual([200, 200, 200, 200, 200, 429]);
+    expect(replaced()).toBe(2);
+  });
+
   test("whichever worker is told the end of a request, the one that decided hears of it", async () => {
     const folder = temporaryFolder();
     const rule = "policy:\n  rules: [{ name: login, by: ip, limits: [2 per hour], count: failures }]\n";

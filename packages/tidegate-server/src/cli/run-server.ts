@@ -2,29 +2,33 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Logger } from "pino";
 import { ConfigFileError } from "../config/config-file-error.js";
-import { type Loaded, loadConfig, type Overrides } from "../config/load-config.js";
+import { type Loaded, type LoadOptions, loadConfig, type Overrides } from "../config/load-config.js";
 import { openLog } from "../observe/open-log.js";
 import { type Server, startServer } from "../server.js";
 import { startWorkers } from "../workers/worker-pool.js";
-import { workerTalk } from "../workers/worker-talk.js";
+import { configOfParent, workerTalk } from "../workers/worker-talk.js";
 import { type StartFlags, usualFile } from "./start-flags.js";
 import { welcome } from "./welcome.js";
 
 /** Starts what the file and the flags ask for, and runs until told. */
 export async function runServer(flags: StartFlags): Promise<void> {
-  const file = flags.config ?? (existsSync(usualFile) ? usualFile : undefined);
-  const loaded = load(file, flags);
+  const worker = process.env.TIDEGATE_WORKER;
+  const loaded = load(worker === undefined ? fileOf(flags) : await configOfParent(), flags);
   const log = openLog(loaded.settings.logs);
   for (const { code, message, help } of loaded.warnings) log.warn({ code, help }, message);
-  const worker = process.env.TIDEGATE_WORKER;
   if (worker !== undefined) return work(loaded, log, Number(worker));
   return loaded.settings.workers > 1 ? lead(loaded, log) : serve(loaded, log);
 }
 
-function load(file: string | undefined, flags: StartFlags): Loaded {
+function fileOf({ config }: StartFlags): Pick<LoadOptions, "file"> {
+  const file = config ?? (existsSync(usualFile) ? usualFile : undefined);
+  return file === undefined ? {} : { file: resolve(file) };
+}
+
+function load(given: Pick<LoadOptions, "file" | "text">, flags: StartFlags): Loaded {
   try {
     return loadConfig({
-      ...(file !== undefined && { file: resolve(file) }),
+      ...given,
       overrides: overridesOf(flags),
       env: process.env,
       cwd: process.cwd(),
@@ -45,12 +49,14 @@ async function serve(loaded: Loaded, log: Logger): Promise<void> {
 
 /** The parent of workers: what people ask is answered here, traffic goes to the workers. */
 async function lead(loaded: Loaded, log: Logger): Promise<void> {
-  const { workers, drainMs } = loaded.settings;
+  const { settings, file, text } = loaded;
+  const { workers, drainMs } = settings;
   const pool = await startWorkers({
     count: workers,
     log,
     file: process.argv[1] as string,
     args: process.argv.slice(2),
+    config: { ...(file !== undefined && { file }), ...(text !== undefined && { text: text.reveal() }) },
     drainMs,
   });
   const server = await startServer(loaded, { log, role: "back", fronts: pool });

@@ -1,5 +1,6 @@
 import { dirname, resolve } from "node:path";
 import type { Policy } from "tidegate";
+import { Secret } from "../secret.js";
 import { hasSilentCallers, type Settings, type UpstreamSettings } from "../settings.js";
 import { checkTogether } from "./check-together.js";
 import type { ConfigProblem } from "./config-file-error.js";
@@ -28,6 +29,8 @@ export interface Loaded {
   readonly warnings: readonly ConfigProblem[];
   /** Absolute. Undefined: the demo. */
   readonly file?: string;
+  /** All of the file as it was read. */
+  readonly text?: Secret;
   /** The file as it stands by now, on the same terms: flags, environment, folder. Throws as `loadConfig` does. */
   readonly again?: () => Loaded;
 }
@@ -35,6 +38,8 @@ export interface Loaded {
 export interface LoadOptions {
   /** Without it the demo's settings hold. */
   readonly file?: string;
+  /** What the file said when it was read before: then it is not read now. */
+  readonly text?: string;
   readonly overrides?: Overrides;
   /** Default `process.env`. */
   readonly env?: NodeJS.ProcessEnv;
@@ -52,15 +57,21 @@ export function loadConfig(options: LoadOptions = {}): Loaded {
   if (options.file === undefined) return demoConfig(overrides, { cwd });
   const file = resolve(cwd, options.file);
   const folder = dirname(file);
+  const { text, ...terms } = options;
+  const source = text === undefined ? readSource(file, noConfig) : sourceOf(file, text);
   return {
-    ...load({ source: readSource(file, noConfig), overrides, env, cwd, folder, canLackTokens }),
+    ...load({ source, overrides, env, cwd, folder, canLackTokens }),
     file,
-    again: () => loadConfig({ ...options, file, cwd }),
+    text: new Secret(source.text),
+    again: () => loadConfig({ ...terms, file, cwd }),
   };
 }
 
 /** The same of a text, or a file's bytes, that stands nowhere. */
-export function loadText(text: string | Uint8Array, options: Omit<LoadOptions, "file"> = {}): Loaded {
+export function loadText(
+  text: string | Uint8Array,
+  options: Omit<LoadOptions, "file" | "text"> = {},
+): Loaded {
   const { overrides = {}, env = process.env, cwd = process.cwd(), canLackTokens } = options;
   const source = sourceOf("the configuration", text);
   return load({ source, overrides, env, cwd, folder: cwd, canLackTokens });

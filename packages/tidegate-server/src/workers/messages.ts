@@ -42,6 +42,12 @@ export type Question =
   /** So many from this number on. */
   | { readonly kind: "traffic"; readonly from: number; readonly most: number };
 
+/** What a worker is told first: the configuration as its parent read it, so that one that takes another's place is like it. */
+export interface Beginning {
+  /** Neither: the demo's. */
+  readonly config: { readonly file?: string; readonly text?: string };
+}
+
 export interface Asked {
   readonly number: number;
   readonly question: Question;
@@ -56,6 +62,11 @@ export interface Ready {
   readonly urls: { readonly proxy?: string; readonly decide?: string };
 }
 
-export type Message = Asked | Answered | Ready;
+/** Of a worker that has no configuration yet. */
+export interface Waiting {
+  readonly isWaiting: true;
+}
+
+export type Message = Asked | Answered | Ready | Waiting;
 
 export type Metrics = MetricObjectWithValues<MetricValue<string>>;

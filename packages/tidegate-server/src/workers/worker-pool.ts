@@ -4,7 +4,7 @@ import { AggregatorRegistry, type Registry } from "prom-client";
 import type { Log } from "../log.js";
 import type { Fronts } from "../server.js";
 import { type Asking, asking } from "./asking.js";
-import type { Message, Question } from "./messages.js";
+import type { Beginning, Message, Question } from "./messages.js";
 import { stateOfAll } from "./state-of-all.js";
 import { trafficOfAll } from "./traffic-of-all.js";
 
@@ -22,12 +22,14 @@ export interface WorkerPoolOptions {
   /** What each worker is started with: this program's own arguments. */
   readonly args: readonly string[];
   readonly file: string;
+  /** And told when it asks. */
+  readonly config: Beginning["config"];
   /** How long a worker may take to end before it is killed. */
   readonly drainMs: number;
 }
 
 export async function startWorkers(options: WorkerPoolOptions): Promise<WorkerPool> {
-  const { count, log, file, args, drainMs } = options;
+  const { count, log, file, args, config, drainMs } = options;
   const ready = new Map<Worker, Asking>();
   let urls: WorkerPool["urls"] = {};
   let isClosing = false;
@@ -38,7 +40,8 @@ export async function startWorkers(options: WorkerPoolOptions): Promise<WorkerPo
   function startTalk(worker: Worker): void {
     const talk = asking((asked) => worker.send(asked));
     worker.on("message", async (message: Message) => {
-      if ("urls" in message) {
+      if ("isWaiting" in message) worker.send({ config } satisfies Beginning);
+      else if ("urls" in message) {
         ready.set(worker, talk);
         urls = message.urls;
       } else if ("answer" in message) talk.hear(message);

@@ -1,6 +1,6 @@
 import type { Server } from "../server.js";
 import { asking } from "./asking.js";
-import type { Message, Question } from "./messages.js";
+import type { Beginning, Message, Question } from "./messages.js";
 
 /** A worker's side of the talk with its parent. */
 export interface WorkerTalk {
@@ -8,6 +8,14 @@ export interface WorkerTalk {
   finishElsewhere(id: string, status: number | undefined): Promise<boolean>;
   /** Tells the parent that this worker is ready, and answers what it asks from now on. */
   serve(server: Server): void;
+}
+
+/** The configuration of the parent, which is asked for before all else: what is told to a process that does not listen yet is lost. */
+export function configOfParent(): Promise<Beginning["config"]> {
+  return new Promise((resolve) => {
+    process.once("message", ({ config }: Beginning) => resolve(config));
+    tell({ isWaiting: true });
+  });
 }
 
 export function workerTalk(): WorkerTalk {
