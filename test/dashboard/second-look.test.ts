@@ -29,6 +29,19 @@ describe("lists", () => {
   });
 });
 
+describe("the policy's file", () => {
+  it("its settings that wait for a restart are named", async () => {
+    const page = await rig.open("#/overview");
+    await page.route(/\/v1\/policy$/, async (route) => {
+      const answer = (await (await route.fetch()).json()) as { status: { file: object } };
+      Object.assign(answer.status.file, { needsRestart: ["admin.token", "trustedProxies"] });
+      await route.fulfill({ json: answer });
+    });
+    await page.getByRole("link", { name: "Policy", exact: true }).click();
+    await page.getByText(/in effect from the next start: admin\.token, trustedProxies\./).waitFor();
+  });
+});
+
 describe("two who edit the policy", () => {
   it("what each changed elsewhere is put together; the difference is to what is in force now", async () => {
     const page = await rig.open("#/policy");
