@@ -3,8 +3,9 @@ import { Redis } from "ioredis";
 import { createLimiter, fixedWindow, type Limit, type Limiter, type Store, slidingLog } from "tidegate";
 import { redisStore } from "tidegate/redis";
 import { type VirtualClock, virtualClock } from "tidegate/testing";
-import { afterAll, beforeAll, describe, expect, inject, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished, vi } from "vitest";
 import { everyPlace } from "../holes/places.js";
+import { startRedis } from "../servers/index.js";
 import { watchScripts } from "../servers/watch-scripts.js";
 import { printedFixedWindow, printedList, printedSortedSet } from "./printed-scripts.js";
 
@@ -390,15 +391,19 @@ describe("on Redis, beside the printed scripts", () => {
   });
 
   it("W13: the script goes over the wire once, and again only when Redis has lost it", async () => {
+    const server = await startRedis();
+    onTestFinished(() => server.stop());
+    const client = new Redis(server.port);
+    onTestFinished(() => client.disconnect());
     const own = prefix();
-    const store = redisStore({ client: redis, prefix: own, clock: virtualClock(start) });
+    const store = redisStore({ client, prefix: own, clock: virtualClock(start) });
     const check = { rule: "seed", key: "k", limit: fixedWindow({ limit: 5, window: minute }) };
     await store.decide([check]);
-    const { outside } = await watchScripts(inject("redisPort"), own, async () => {
+    const { outside } = await watchScripts(server.port, own, async () => {
       for (let i = 0; i < 3; i++) await store.decide([check]);
     });
     expect(outside.map(([command]) => command)).toEqual(["evalsha", "evalsha", "evalsha"]);
-    await redis.script("FLUSH");
+    await client.script("FLUSH");
     expect((await store.decide([check]))[0]).toMatchObject({ allowed: true, remaining: 0 });
   });
 });
