@@ -6,10 +6,15 @@ const LOWEST = 20_000;
 const HIGHEST = 31_999;
 const handedOut = new Set<number>();
 
+/** Every worker hands out ports of its own, so that one's server that is down for a while finds its port still free. */
+const WORKERS = 4;
+const worker = Number(process.env.VITEST_POOL_ID ?? 0) % WORKERS;
+
 /** A loopback port that nobody listens on, and that this process has not handed out before. */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = LOWEST + Math.floor(Math.random() * (HIGHEST - LOWEST + 1));
+    const pick = LOWEST + Math.floor(Math.random() * (HIGHEST - LOWEST + 1));
+    const port = pick - (pick % WORKERS) + worker;
     if (handedOut.has(port)) continue;
     handedOut.add(port);
     if (await isFree(port)) return port;
