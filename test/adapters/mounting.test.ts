@@ -34,6 +34,9 @@ function watchedGate(limit: "1 per minute" | "5 per minute"): { gate: Gate; outc
   return { gate: { ...gate, decide }, outcomes };
 }
 
+/** For a machine that has much else to do. */
+const patiently = { timeout: 15_000 };
+
 const nobody = { rules: [{ name: "none", by: "ip", limits: ["0 per minute"] }] } as const;
 
 describe("tidegate/express", () => {
@@ -138,7 +141,7 @@ describe("tidegate/node", () => {
     left.destroy();
     await gone;
     goOn();
-    await vi.waitFor(() => expect(gate.metrics().decisions).toBe(1));
+    await vi.waitFor(() => expect(gate.metrics().decisions).toBe(1), patiently);
     expect([handled, (await ask(url)).status, handled]).toEqual([0, 200, 1]);
   });
 
@@ -165,10 +168,10 @@ describe("tidegate/node", () => {
     const [response] = await once(upgrade(), "response");
     expect(response.statusCode).toBe(429);
     expect(response.headers).toMatchObject({ connection: "close", "retry-after": expect.any(String) });
-    await vi.waitFor(() => expect(outcomes).toEqual([{ status: 429 }]));
+    await vi.waitFor(() => expect(outcomes).toEqual([{ status: 429 }]), patiently);
 
     socket.destroy();
-    await vi.waitFor(() => expect(outcomes).toEqual([{ status: 429 }, { status: 101 }]));
+    await vi.waitFor(() => expect(outcomes).toEqual([{ status: 429 }, { status: 101 }]), patiently);
   });
 
   const refusing = "HTTP/1.1 401 Unauthorized\r\nConnection: close\r\n\r\n";
@@ -208,7 +211,7 @@ describe("tidegate/node", () => {
       agent: false,
     });
     sent.on("error", () => {}).end();
-    await vi.waitFor(() => expect(outcomes).toEqual([expected]));
+    await vi.waitFor(() => expect(outcomes).toEqual([expected]), patiently);
   });
 
   describe("judges nobody who left while others were busy with the request", () => {
@@ -309,7 +312,7 @@ describe("tidegate/node", () => {
     client.resetAndDestroy();
     await new Promise((resolve) => socket.on("close", resolve));
     decide();
-    await vi.waitFor(() => expect(gate.metrics().decisions).toBe(1));
+    await vi.waitFor(() => expect(gate.metrics().decisions).toBe(1), patiently);
     expect(handler).not.toHaveBeenCalled();
   });
 });

@@ -648,7 +648,7 @@ describe("without the cache", () => {
       breaker: { failures: 2, pauseMs: 60_000 },
       clock: virtualClock(noon),
     });
-    await vi.waitFor(async () => expect((await served.get("/", as("joe"))).status).toBe(503));
+    await vi.waitFor(async () => expect((await served.get("/", as("joe"))).status).toBe(503), 15_000);
     const before = Number(await direct.get("joe_2009-05-01-12"));
     proxy.swallowReplies(true);
     expect(await statuses(served, 100, "/", as("joe"))).toEqual(Array(100).fill(200));

@@ -300,7 +300,7 @@ describe("an answer that does not come, or makes no sense", () => {
     fake.fail({ match: /^PATCH/, delayMs: 60_000 });
     const giveUp = new AbortController();
     const applying = edge.apply({ remove: [], put: entries(digests(1), time.now + hourMs) }, giveUp.signal);
-    await vi.waitFor(() => expect(fake.calls.some(({ method }) => method === "PATCH")).toBe(true));
+    await vi.waitFor(() => expect(fake.calls.some(({ method }) => method === "PATCH")).toBe(true), 15_000);
     giveUp.abort();
     await expect(applying).rejects.toThrow();
   });

@@ -279,7 +279,10 @@ describe("a decision log that can not be written", () => {
     decisions.control({ i: "again" });
     await vi.waitFor(async () => expect(await count("written")).toBe(1), patiently);
     expect(linesOf(file)).toMatchObject([{ i: "again" }]);
-    await vi.waitFor(() => expect(said).toMatchObject([{}, { level: "warn", fields: { dropped: 3 } }]));
+    await vi.waitFor(
+      () => expect(said).toMatchObject([{}, { level: "warn", fields: { dropped: 3 } }]),
+      patiently,
+    );
   });
 
   it("because the disk is full, drops, and is told once", async () => {

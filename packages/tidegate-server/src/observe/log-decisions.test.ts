@@ -31,6 +31,9 @@ const request = (path = "/", ip = "203.0.113.7") => ({
   header: () => undefined,
 });
 
+/** For a machine that has much else to do. */
+const patiently = { timeout: 15_000 };
+
 describe("decisions in the log", () => {
   it("tell of a refusal: who, what, by which limit; never the query", async () => {
     const gate = gateWith();
@@ -70,7 +73,10 @@ describe("decisions in the log", () => {
     const stop = logDecisions(gate, log, { most: 3, everyMs: 50 });
     for (let i = 0; i < 101; i++) await gate.decide(request());
     for (let i = 0; i < 50; i++) await gate.decide(request("/", "198.51.100.1"));
-    await vi.waitFor(() => expect(lines.some(({ msg }) => msg === "more requests were refused")).toBe(true));
+    await vi.waitFor(
+      () => expect(lines.some(({ msg }) => msg === "more requests were refused")).toBe(true),
+      patiently,
+    );
     stop();
     expect(lines.filter(({ msg }) => msg === "refused").length).toBeLessThanOrEqual(12);
     const more = lines.filter(({ msg }) => msg === "more requests were refused") as { count: number }[];
@@ -128,7 +134,7 @@ describe("decisions in the log", () => {
     await vi.waitFor(async () => {
       await gate.decide(request());
       expect(lines.some(({ msg }) => msg === "the store is back")).toBe(true);
-    });
+    }, patiently);
     stop();
     expect(JSON.stringify(lines)).not.toContain("hush");
   });

@@ -32,6 +32,9 @@ export interface AdapterContractOptions {
   readonly ignoresCase?: boolean;
 }
 
+/** For a machine that has much else to do. */
+const patiently = { timeout: 15_000 };
+
 /** 20 seconds into a minute: 40 are left of it. */
 const start = 1_700_000_000_000;
 const hello: App = () => ({ body: "Hello World!" });
@@ -517,9 +520,9 @@ export function adapterContract(
         const { gate, outcomes } = watched(createGate(loose()));
         const { get } = await serving({ gate }, () => ({ status, body: "x" }));
         expect((await get()).status).toBe(status);
-        await vi.waitFor(() => expect(outcomes).toEqual([{ status }]));
+        await vi.waitFor(() => expect(outcomes).toEqual([{ status }]), patiently);
         expect((await get({ method: "HEAD" })).status).toBe(status);
-        await vi.waitFor(() => expect(outcomes).toEqual([{ status }, { status }]));
+        await vi.waitFor(() => expect(outcomes).toEqual([{ status }, { status }]), patiently);
       });
 
       it("tells the gate of a refusal, once", async () => {
@@ -528,7 +531,7 @@ export function adapterContract(
         );
         const { get } = await serving({ gate });
         expect((await get()).status).toBe(429);
-        await vi.waitFor(() => expect(outcomes).toEqual([{ status: 429 }]));
+        await vi.waitFor(() => expect(outcomes).toEqual([{ status: 429 }]), patiently);
       });
 
       it("waits for the end of an answer that comes piece by piece", async () => {
@@ -555,7 +558,7 @@ export function adapterContract(
         release();
         await once(response, "end");
         expect(rest).toBe("two");
-        await vi.waitFor(() => expect(outcomes).toEqual([{ status: 200 }]));
+        await vi.waitFor(() => expect(outcomes).toEqual([{ status: 200 }]), patiently);
       });
 
       it("finishes when the client leaves in the middle of an answer", async () => {
@@ -603,7 +606,7 @@ export function adapterContract(
           throw new Error("a fault of the app");
         });
         expect((await get()).status).toBe(500);
-        await vi.waitFor(() => expect(outcomes).toHaveLength(1));
+        await vi.waitFor(() => expect(outcomes).toHaveLength(1), patiently);
         expect([{}, { status: 500 }]).toContainEqual(outcomes[0]);
         log.mockRestore();
       });
@@ -619,7 +622,7 @@ export function adapterContract(
         async function settled(): Promise<number> {
           const before = outcomes.length;
           const told = await get();
-          await vi.waitFor(() => expect(outcomes).toHaveLength(before + 1));
+          await vi.waitFor(() => expect(outcomes).toHaveLength(before + 1), patiently);
           return told.status;
         }
         for (let i = 0; i < 5; i++) expect(await settled()).toBe(200);
@@ -636,7 +639,7 @@ export function adapterContract(
         );
         const { url, get } = await serving({ gate }, app);
         await get();
-        await vi.waitFor(() => expect(outcomes).toEqual([{ status: 200 }]));
+        await vi.waitFor(() => expect(outcomes).toEqual([{ status: 200 }]), patiently);
         const sent = open(url, {}).end();
         sent.on("error", () => {});
         await vi.waitFor(() => expect(gate.metrics().waiting).toBe(1), { timeout: 5000 });
