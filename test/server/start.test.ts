@@ -18,8 +18,9 @@ import {
 } from "./running.js";
 
 /** An app behind the proxy; `delayMs` before it answers. */
-async function upstream(delayMs = 0): Promise<string> {
+async function upstream(delayMs = 0, onAsked = () => {}): Promise<string> {
   const server = createServer((req, res) => {
+    onAsked();
     setTimeout(() => res.end(`asked for ${req.url}`), delayMs);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -226,10 +227,14 @@ describe("the data directory", () => {
 describe("shutting down", () => {
   test("lets what is under way end, and takes nothing new", async () => {
     const folder = temporaryFolder();
-    configFile(folder, `upstreams: [{ url: ${await upstream(500)} }]\n${policyOf("5 per hour")}`);
+    let isUnderWay = false;
+    const app = await upstream(500, () => {
+      isUnderWay = true;
+    });
+    configFile(folder, `upstreams: [{ url: ${app} }]\n${policyOf("5 per hour")}`);
     const running = await startTidegate({ folder });
     const slow = fetch(`${running.proxy}/slow`).then((response) => response.text());
-    await new Promise((resolve) => setTimeout(resolve, 150));
+    await eventually(() => isUnderWay || undefined);
     running.signal("SIGTERM");
     await eventually(() =>
       fetch(running.proxy, { headers: { connection: "close" } }).then(
