@@ -16,15 +16,53 @@ function entryPoints(name: string): { find: RegExp; replacement: string }[] {
   });
 }
 
+const resolve = { alias: [...entryPoints("tidegate"), ...entryPoints("tidegate-server")] };
+
+/** Tests in which a fraction of a second counts: beside other files they would depend on the machine's speed. */
+const alone = [
+  "packages/tidegate/src/{deadlines,guard}.test.ts",
+  "packages/tidegate/src/algorithms/{concurrency,earrrl,fixed-window,sliding-log}/*.test.ts",
+  "packages/tidegate/src/stores/memcached/memcached-{client,store}.test.ts",
+  "packages/tidegate-server/src/control/rhythm.test.ts",
+  "test/directory/crowded.test.ts",
+  "test/faults/{gate-outage,gate-redis,redis,redis-cluster}.test.ts",
+  "test/holes/*.test.ts",
+  "test/seeds/{s3,s4}-*.test.ts",
+  "test/server/{control-faults,customers,decide-client,forward-auth-*,policy-keeper}.test.ts",
+  "test/server/proxy-{failures,hardening,upgrade}.test.ts",
+  "test/servers/fault-proxy.test.ts",
+];
+
+const patience = {
+  testTimeout: 40_000,
+  hookTimeout: 60_000,
+  expect: { poll: { timeout: 15_000 } },
+};
+
 export default defineConfig({
-  resolve: { alias: [...entryPoints("tidegate"), ...entryPoints("tidegate-server")] },
   test: {
-    include: ["packages/*/src/**/*.test.ts", "test/**/*.test.ts"],
     // "none" skips starting servers, for tests that need none.
     globalSetup: process.env.TIDEGATE_TEST_SERVERS === "none" ? [] : ["test/servers/global-setup.ts"],
-    // One file at a time: beside a second one, tests that wait for servers would depend on the machine's speed.
-    maxWorkers: 1,
-    testTimeout: 40_000,
-    hookTimeout: 60_000,
+    projects: [
+      {
+        resolve,
+        test: {
+          ...patience,
+          name: "alone",
+          include: alone,
+          maxWorkers: 1,
+        },
+      },
+      {
+        resolve,
+        test: {
+          ...patience,
+          name: "together",
+          include: ["packages/*/src/**/*.test.ts", "test/**/*.test.ts"],
+          exclude: ["**/node_modules/**", ...alone],
+          maxWorkers: 2,
+        },
+      },
+    ],
   },
 });
