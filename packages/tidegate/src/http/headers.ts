@@ -1,6 +1,5 @@
 import { type Decision, spokesman, type Verdict } from "../decision.js";
 import { ConfigError, shown } from "../errors.js";
-import { inOnePiece } from "../in-one-piece.js";
 
 /**
  * `"draft-11"`: `RateLimit-Policy` and `RateLimit` as lists, one member per level. `"draft-7"`: the same names, one
@@ -78,7 +77,7 @@ const writerOf: Readonly<Record<HeaderForm, Writer>> = {
 };
 
 function writeDraft11({ exposed }: Decision, sink: LimitHeaderSink): void {
-  let policies = noPolicies;
+  let row = nobody;
   let states = "";
   for (let i = 0; i < exposed.length; i++) {
     const verdict = exposed[i] as Verdict;
@@ -91,10 +90,10 @@ function writeDraft11({ exposed }: Decision, sink: LimitHeaderSink): void {
       waitMs === Number.POSITIVE_INFINITY
         ? `${before}${level.name};r=${remaining}`
         : `${before}${level.name};r=${remaining};t=${whole(wholeSeconds(waitMs))}`;
-    policies = withMember(policies, level);
+    row = row.with(level);
   }
   if (states === "") return;
-  sink.setLimitHeader("RateLimit-Policy", policies.text);
+  sink.setLimitHeader("RateLimit-Policy", row.policies);
   sink.setLimitHeader("RateLimit", states);
 }
 
@@ -105,20 +104,36 @@ interface Member {
   readonly policy: string;
 }
 
-/** Policies of several levels in one text, and the longer one last made of it: mostly the same levels follow each other. */
-interface Policies {
-  readonly text: string;
-  last: { readonly level: Member; readonly policies: Policies } | undefined;
+/** Levels told together, and the longer row last made of it: mostly the same levels follow each other. */
+class Row {
+  last: Row | undefined = undefined;
+  readonly #level: Member | undefined;
+  readonly #before: Row | undefined;
+  #policies: string | undefined;
+
+  constructor(level?: Member, before?: Row) {
+    this.#level = level;
+    this.#before = before;
+  }
+
+  with(level: Member): Row {
+    if (this.last === undefined || this.last.#level !== level) this.last = new Row(level, this);
+    return this.last;
+  }
+
+  /** Put together once, and in one piece: Node looks at every character of it. */
+  get policies(): string {
+    if (this.#policies === undefined) {
+      const each: string[] = [];
+      for (let row: Row = this; row.#before !== undefined; row = row.#before)
+        each.push((row.#level as Member).policy);
+      this.#policies = each.reverse().join(", ");
+    }
+    return this.#policies;
+  }
 }
 
-const noPolicies: Policies = { text: "", last: undefined };
-
-function withMember(policies: Policies, level: Member): Policies {
-  if (policies.last?.level === level) return policies.last.policies;
-  const text = policies === noPolicies ? level.policy : inOnePiece(`${policies.text}, ${level.policy}`);
-  policies.last = { level, policies: { text, last: undefined } };
-  return policies.last.policies;
-}
+const nobody = new Row();
 
 const members = new Map<string, Member>();
 const mostMembers = 1000;

@@ -60,14 +60,14 @@ export function varnishOrders({ name, url, token }: VarnishOrdersOptions): Varni
     return another;
   }
 
-  async function order(method: string, path: string, signal: AbortSignal, mayRetry = true): Promise<Answer> {
+  async function order(method: string, path: string, signal: AbortSignal, retries = lines): Promise<Answer> {
     signal.throwIfAborted();
     try {
       return await line().send(`${method} /tidegate/${path} ${head}`);
     } catch (error) {
       signal.throwIfAborted();
-      // Varnish closes what was idle for some seconds, maybe just now. An order may be given twice.
-      if (mayRetry && error instanceof LineClosed) return order(method, path, signal, false);
+      // Varnish closes what was idle for some seconds, maybe just now, and maybe all of them. An order may be given twice.
+      if (retries > 0 && error instanceof LineClosed) return order(method, path, signal, retries - 1);
       if (error instanceof AlienAnswer) throw notOurs(name);
       const why = error instanceof Error ? error.message : String(error);
       throw unreached(name, `${method} ${path} was not answered: ${printableStart(why, 200)}.`);
