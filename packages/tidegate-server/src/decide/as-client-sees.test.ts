@@ -6,7 +6,7 @@ const shown = { rule: "shown", shadow: false } as Verdict;
 const hidden = { rule: "hidden", shadow: false } as Verdict;
 const shadow = { rule: "shadow", shadow: true } as Verdict;
 
-function seen(decision: Partial<Decision>): Partial<Decision> {
+function seen(decision: Partial<Decision>) {
   const { reason, verdict, verdicts, exposed, listed } = asClientSees(decision as Decision);
   expect(exposed).toEqual(verdicts);
   return { reason, verdict, verdicts, listed };
