@@ -31,6 +31,7 @@ export class Docket {
   readonly hashed: (HashedKey | undefined)[] = [];
 
   add(asked: RuleChecks, key: string, hashed: HashedKey | undefined): void {
+    if (asked.levels.length === 0) return;
     const at = this.count++;
     this.asked[at] = asked;
     this.keys[at] = key;

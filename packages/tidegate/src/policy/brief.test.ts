@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createGate, fixedWindow, type Gate, memoryStore, slidingLog, tokenBucket } from "../index.js";
 import type { Subject } from "../subject.js";
+import { subjectOf } from "../testing/subject.js";
 import { virtualClock } from "../testing/virtual-clock.js";
 import type { RuleOptions } from "./rule-options.js";
 
@@ -60,6 +61,30 @@ const change = fc.oneof(
 );
 
 describe("a brief policy", () => {
+  it("counts no rule as judging that asked nothing of a key beyond its block's share", async () => {
+    const clock = virtualClock(1_700_000_000_000);
+    const open = () =>
+      createGate({
+        rules: [
+          {
+            name: "key",
+            by: "header:x-key",
+            limits: [fixedWindow({ limit: 50, window: "1m", countRefused: true })],
+          },
+        ],
+        newKeysPerSecond: 1,
+        store: memoryStore({ clock }),
+      });
+    const [brief, long] = [open(), open()];
+    for (let i = 0; i < 6; i++) {
+      const visit = subjectOf("203.0.113.7", { headers: { "x-key": `key ${i}` } });
+      await brief.decide(visit);
+      await long.decide(visit, { cost: 1 });
+    }
+    expect(brief.metrics()).toEqual(long.metrics());
+    expect(brief.metrics().byRule).toMatchObject({ key: { judged: 1 }, "key crowd": { judged: 5 } });
+  });
+
   it("decides as it would if every rule were asked at length", async () => {
     await fc.assert(
       fc.asyncProperty(

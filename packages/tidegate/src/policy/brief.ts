@@ -29,7 +29,6 @@ export function askBriefly(
     const key = rule.keyOf(request);
     if (key === undefined) continue;
     const levels = rule.levels ?? policy.tiers.of(record);
-    if (levels.length === 0) continue;
     if (isAdmitted(newcomers, rule, key, request)) {
       docket.add(rule.asks.own(levels), key, rule.isByIp ? client : undefined);
     } else {
