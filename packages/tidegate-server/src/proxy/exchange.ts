@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Dispatcher } from "undici";
+import { endInOnePiece, longestJoined } from "../end-in-one-piece.js";
 import type { Log } from "../log.js";
 import { sendProblem } from "../problem.js";
 import type { Guest } from "./guest.js";
@@ -182,7 +183,7 @@ export class Exchange implements Errand {
     if (this.#isOver) return;
     this.begin();
     this.#over(this.#status);
-    this.#res.end(this.#whole);
+    this.#end();
     if (this.#res.writableLength > 0) this.#watch().expect();
     if (this.sending.body !== null) dropRest(this.#req);
   }
@@ -222,6 +223,13 @@ export class Exchange implements Errand {
     this.#headers = undefined;
     this.#res.writeHead(this.#status, headers);
     this.#tell();
+  }
+
+  #end(): void {
+    const whole = this.#whole;
+    if (whole !== undefined && whole.length <= longestJoined)
+      endInOnePiece(this.#res, whole.toString("latin1"));
+    else this.#res.end(whole);
   }
 
   /** The head is not kept from a client while the body is awaited. */
