@@ -1,7 +1,6 @@
 import { type Charge, type Check, mostChecks } from "./check.js";
 import { systemClock } from "./clock.js";
 import type { Decision, Verdict } from "./decision.js";
-import type { CustomerRecord } from "./directory.js";
 import { Docket } from "./docket.js";
 import type { FailureOptions } from "./failure-options.js";
 import type { Cleared, Explanation, Gate, GateOptions } from "./gate.js";
@@ -11,6 +10,7 @@ import { askBriefly, asksNothing } from "./policy/brief.js";
 import { busiest } from "./policy/busiest.js";
 import { clearing } from "./policy/clearing.js";
 import { type Client, clientTeller } from "./policy/client.js";
+import type { Customer } from "./policy/customer.js";
 import { decisionIds } from "./policy/decision-ids.js";
 import { type Delay, delayBeforeAsking, delayBeforePassing } from "./policy/delay.js";
 import { Events, warner } from "./policy/events.js";
@@ -136,10 +136,10 @@ export function assembleGate(options: GateOptions, defaults: GateDefaults): Gate
     return undefined;
   }
 
-  function recordOf({ subject }: Request): Answer<CustomerRecord | undefined> {
-    const { customer } = subject;
-    if (!policy.usesTiers || customer === undefined || customer === "") return undefined;
-    return mirror.customer(typeof customer === "string" ? customer : String(customer));
+  function customerOf({ subject }: Request): Answer<Customer | undefined> {
+    const { customer: id } = subject;
+    if (!policy.usesTiers || id === undefined || id === "") return undefined;
+    return mirror.customer(typeof id === "string" ? id : String(id));
   }
 
   function termsOf({ at }: ReceivedRequest): Terms {
@@ -149,11 +149,11 @@ export function assembleGate(options: GateOptions, defaults: GateDefaults): Gate
   /** held and rules: one act of the store, however many rules. `goOn` makes of it what is answered, with no promise more. */
   function judge<T>(
     request: ReceivedRequest,
-    record: CustomerRecord | undefined,
+    customer: Customer | undefined,
     id: string,
     goOn: (judged: Judged, request: ReceivedRequest) => T,
   ): Answer<T> {
-    const questions = new Questions(policy, request, record, id).askAll(newcomers);
+    const questions = new Questions(policy, request, customer, id).askAll(newcomers);
     if (questions.checks.length === 0) {
       const decision = plainDecision(id, true, questions.isOff ? "off" : "no-rule");
       return goOn({ decision, questions, answers: [] }, request);
@@ -249,11 +249,11 @@ export function assembleGate(options: GateOptions, defaults: GateDefaults): Gate
         decision.delayedMs = waitedMs;
         return decision;
       }
-      const record = await recordOf(request);
+      const customer = await customerOf(request);
       const later = request.lookedAtAgain(clock());
       const early = beforeRules(later, decision.id);
       if (early !== undefined) return early;
-      judged = await judge(later, record, decision.id, (again) => again);
+      judged = await judge(later, customer, decision.id, (again) => again);
     }
   }
 
@@ -279,43 +279,39 @@ export function assembleGate(options: GateOptions, defaults: GateDefaults): Gate
     const id = nextId();
     const early = beforeRules(request, id);
     if (early !== undefined) return announce(request, early);
-    const record = recordOf(request);
-    return isPromise(record)
-      ? record.then((known) => decideLater(request.lookedAtAgain(clock()), known, id))
-      : decideAs(request, record, id);
+    const customer = customerOf(request);
+    return isPromise(customer)
+      ? customer.then((known) => decideLater(request.lookedAtAgain(clock()), known, id))
+      : decideAs(request, customer, id);
   }
 
   /** Lists and policy may have changed while a customer was looked up. */
   function decideLater(
     request: ReceivedRequest,
-    record: CustomerRecord | undefined,
+    customer: Customer | undefined,
     id: string,
   ): Answer<Decision> {
     const early = beforeRules(request, id);
-    return early === undefined ? decideAs(request, record, id) : announce(request, early);
+    return early === undefined ? decideAs(request, customer, id) : announce(request, early);
   }
 
-  function decideAs(
-    request: ReceivedRequest,
-    record: CustomerRecord | undefined,
-    id: string,
-  ): Answer<Decision> {
-    if (policy.isBrief && asksNothing(request.asked)) return decideBriefly(request, record, id);
-    if (!policy.delays) return judge(request, record, id, announceAtOnce);
-    return Promise.resolve(judge(request, record, id, announceAfterDelays));
+  function decideAs(request: ReceivedRequest, customer: Customer | undefined, id: string): Answer<Decision> {
+    if (policy.isBrief && asksNothing(request.asked)) return decideBriefly(request, customer, id);
+    if (!policy.delays) return judge(request, customer, id, announceAtOnce);
+    return Promise.resolve(judge(request, customer, id, announceAfterDelays));
   }
 
   /** Most requests: nothing is known of them afterwards but the verdicts. */
   function decideBriefly(
     request: ReceivedRequest,
-    record: CustomerRecord | undefined,
+    customer: Customer | undefined,
     id: string,
   ): Answer<Decision> {
     // A rule's own function may ask the gate, in the middle of this.
     const docket = spareDocket ?? new Docket();
     spareDocket = undefined;
     try {
-      askBriefly(docket, policy, request, record, newcomers);
+      askBriefly(docket, policy, request, customer, newcomers);
       return judgeDocket(docket, request, id);
     } finally {
       spareDocket = docket;
@@ -362,7 +358,7 @@ export function assembleGate(options: GateOptions, defaults: GateDefaults): Gate
     const request = new ReceivedRequest(whole, tell(whole.ip), clock());
     const early = beforeRules(request, "");
     if (early !== undefined) return explanationOf(policy, request, early);
-    const questions = new Questions(policy, request, await recordOf(request), "", true).askAll(undefined);
+    const questions = new Questions(policy, request, await customerOf(request), "", true).askAll(undefined);
     const decision =
       questions.checks.length === 0
         ? plainDecision("", true, questions.isOff ? "off" : "no-rule")

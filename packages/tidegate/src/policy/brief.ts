@@ -1,7 +1,7 @@
-import type { CustomerRecord } from "../directory.js";
 import type { Docket } from "../docket.js";
 import type { DecideOptions } from "../gate.js";
 import type { Candidate } from "./candidates.js";
+import type { Customer } from "./customer.js";
 import type { NewcomerCap } from "./newcomers.js";
 import type { CompiledPolicy } from "./policy.js";
 import { isAdmitted } from "./questions.js";
@@ -17,7 +17,7 @@ export function askBriefly(
   docket: Docket,
   policy: CompiledPolicy,
   request: ReceivedRequest,
-  record: CustomerRecord | undefined,
+  customer: Customer | undefined,
   newcomers: NewcomerCap | undefined,
 ): void {
   const { client, subject } = request;
@@ -28,9 +28,9 @@ export function askBriefly(
     if (!(applies ?? (rule.matches === undefined || rule.matches(subject, request.readings)))) continue;
     const key = rule.keyOf(request);
     if (key === undefined) continue;
-    const levels = rule.levels ?? policy.tiers.of(record);
+    const levels = rule.levels ?? policy.tiers.of(customer);
     if (isAdmitted(newcomers, rule, key, request)) {
-      docket.add(rule.asks.own(levels), key, rule.isByIp ? client : undefined);
+      docket.add(rule.asks.own(levels), key, rule.isByIp ? client : rule.isByCustomer ? customer : undefined);
     } else {
       docket.add(rule.asks.crowd(levels), client.network, undefined);
       docket.add(rule.asks.beside(levels), key, undefined);

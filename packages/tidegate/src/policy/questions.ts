@@ -1,10 +1,10 @@
 import { type Check, isCost, validateCost } from "../check.js";
-import type { CustomerRecord } from "../directory.js";
 import { shown, TidegateError } from "../errors.js";
 import type { DecideOptions } from "../gate.js";
 import type { HashedKey } from "../key-hash.js";
 import type { Subject } from "../subject.js";
 import type { Candidate } from "./candidates.js";
+import type { Customer } from "./customer.js";
 import type { NewcomerCap } from "./newcomers.js";
 import type { CompiledPolicy } from "./policy.js";
 import type { ReceivedRequest } from "./request.js";
@@ -46,21 +46,21 @@ export class Questions {
   readonly #isNoted: boolean;
   readonly #policy: CompiledPolicy;
   readonly #request: ReceivedRequest;
-  readonly #record: CustomerRecord | undefined;
+  readonly #customer: Customer | undefined;
   /** Names the charges of rules that lease. */
   readonly #id: string;
 
   constructor(
     policy: CompiledPolicy,
     request: ReceivedRequest,
-    record: CustomerRecord | undefined,
+    customer: Customer | undefined,
     id: string,
     isExplained = false,
   ) {
     this.#isNoted = isExplained || !policy.isPlain;
     this.#policy = policy;
     this.#request = request;
-    this.#record = record;
+    this.#customer = customer;
     this.#id = id;
   }
 
@@ -103,7 +103,7 @@ export class Questions {
       // Where trust may spare the request, the rule's word is weighed when the store has said whether it does.
       shadow: isShadow || trusted !== undefined,
       id: this.idFor(rule, levels, cost),
-      hashed: rule.isByIp ? this.#request.client : undefined,
+      hashed: rule.isByIp ? this.#request.client : rule.isByCustomer ? this.#customer : undefined,
     };
     for (const level of levels) this.check(counting, level);
     if (!this.#isNoted) return;
@@ -146,7 +146,7 @@ export class Questions {
   }
 
   private levelsOf(rule: Rule): readonly Level[] {
-    return rule.levels ?? this.#policy.tiers.of(this.#record);
+    return rule.levels ?? this.#policy.tiers.of(this.#customer);
   }
 
   /** What can not be charged to all of them weighs 1: a request must not pass by a rule for its odd weight. */

@@ -44,16 +44,28 @@ function checksBy(rule: string, levels: readonly Level[]): RuleChecks {
   );
 }
 
-/** Most rules have one list of levels, others one for each tier, and customers may have their own. */
+/** Most rules have one list of levels, others one for each of a few tiers, and customers may have their own. */
 function madeOnce(make: (levels: readonly Level[]) => RuleChecks): (levels: readonly Level[]) => RuleChecks {
   const known = new WeakMap<readonly Level[], RuleChecks>();
-  let last: readonly Level[] | undefined;
-  let made: RuleChecks | undefined;
-  return (levels) => {
-    if (levels === last && made !== undefined) return made;
-    made = known.get(levels) ?? make(levels);
+  const lately: { readonly levels: readonly Level[]; readonly made: RuleChecks }[] = [];
+  let oldest = 0;
+
+  function find(levels: readonly Level[]): RuleChecks {
+    const made = known.get(levels) ?? make(levels);
     known.set(levels, made);
-    last = levels;
+    lately[oldest] = { levels, made };
+    oldest = (oldest + 1) % mostLately;
     return made;
+  }
+
+  return (levels) => {
+    for (let i = 0; i < lately.length; i++) {
+      const each = lately[i] as (typeof lately)[number];
+      if (each.levels === levels) return each.made;
+    }
+    return find(levels);
   };
 }
+
+/** To look through so many takes less than to look one up. */
+const mostLately = 6;

@@ -21,6 +21,8 @@ export interface Rule {
   readonly keyOf: KeyMaker;
   /** Counts by `ip` alone. */
   readonly isByIp: boolean;
+  /** Counts by `customer` alone. */
+  readonly isByCustomer: boolean;
   /** Whether a client can make up as many keys as it likes. */
   readonly isForgeable: boolean;
   /** Undefined: those of the customer's tier. */
@@ -109,6 +111,7 @@ function compileRule(options: RuleOptions, path: string, terms: RuleTerms): Rule
       options.only === undefined && options.except === undefined ? undefined : compileMatch(options, where),
     keyOf: compileKey(options.by, terms.keyForm, `${where}.by`),
     isByIp: options.by === "ip",
+    isByCustomer: options.by === "customer",
     isForgeable: isForgeable(options.by),
     levels,
     asks: ruleAsks(options.name),

@@ -3,6 +3,7 @@ import type { CustomerRecord } from "../directory.js";
 import { ConfigError, shown } from "../errors.js";
 import type { Limit } from "../limit.js";
 import { type LimitLike, parseLimitList } from "../limiter.js";
+import type { Customer } from "./customer.js";
 import { KnownLimits } from "./known-limits.js";
 
 /** One limit of a rule, with the name it speaks under. */
@@ -19,7 +20,7 @@ export function levelsOf(name: string, limits: readonly Limit[], tier?: string):
 export interface Tiers {
   readonly names: readonly string[];
   /** The levels of a customer: its own, or its tier's, or the default tier's. */
-  of(record: CustomerRecord | undefined): readonly Level[];
+  of(customer: Customer | undefined): readonly Level[];
   /** Every limit of every tier. */
   readonly all: readonly Limit[];
   /** How many limits the longest tier has. */
@@ -47,33 +48,37 @@ export function compileTiers({ tiers = {}, defaultTier, onUnknown }: TierTerms):
     throw unknownTier(defaultTier, "defaultTier", names);
   const fallback = byName.get(defaultTier ?? names[0] ?? "") ?? [];
   const known = new KnownLimits();
-  const overrides = new WeakMap<CustomerRecord, readonly Level[]>();
 
-  function overrideOf(record: CustomerRecord): readonly Level[] {
-    let levels = overrides.get(record);
-    if (levels === undefined) {
-      const limits = [...(record.limits ?? [])].filter(isUsable).slice(0, mostOverrides);
-      levels = levelsOf(
-        overrideName,
-        limits.map(([seconds, limit]) => known.of(seconds, limit)),
-        overrideName,
-      );
-      overrides.set(record, levels);
-    }
-    return levels;
+  function overrideOf(limits: NonNullable<CustomerRecord["limits"]>): readonly Level[] {
+    const usable = [...limits].filter(isUsable).slice(0, mostOverrides);
+    return levelsOf(
+      overrideName,
+      usable.map(([seconds, limit]) => known.of(seconds, limit)),
+      overrideName,
+    );
+  }
+
+  /** Undefined: its tier is unknown. */
+  function onRecord(record: CustomerRecord | undefined): readonly Level[] | undefined {
+    if (record?.limits !== undefined && record.limits.size > 0) return overrideOf(record.limits);
+    return record?.tier === undefined ? fallback : byName.get(record.tier);
   }
 
   return {
     names,
     longest: Math.max(0, ...[...byName.values()].map((levels) => levels.length)),
     all: [...byName.values()].flatMap((levels) => levels.map(({ limit }) => limit)),
-    of(record) {
-      if (record === undefined) return fallback;
-      if (record.limits !== undefined && record.limits.size > 0) return overrideOf(record);
-      if (record.tier === undefined) return fallback;
-      const levels = byName.get(record.tier);
-      if (levels === undefined) onUnknown(record.tier);
-      return levels ?? fallback;
+    of(customer) {
+      if (customer === undefined) return fallback;
+      if (customer.levelsBy === byName) return customer.levels as readonly Level[];
+      const levels = onRecord(customer.record);
+      if (levels === undefined) {
+        onUnknown(customer.record?.tier as string);
+        return fallback;
+      }
+      customer.levelsBy = byName;
+      customer.levels = levels;
+      return levels;
     },
   };
 }

@@ -2,12 +2,15 @@ import type { Clock } from "../../clock.js";
 import { Deadlines } from "../../deadlines.js";
 import type { CustomerRecord, Directory } from "../../directory.js";
 import { isPromise } from "../../guard.js";
+import { commonHash } from "../../key-hash.js";
 import type { Answer } from "../../store.js";
+import { Customer } from "../customer.js";
+import { Remembered } from "../remembered.js";
 
 /** What is on record of customers, read on first sight and kept until told to forget. */
 export interface KnownCustomers {
-  /** Answers at once when known. Out of reach, what was last known holds. Undefined: nothing on record, or never seen. */
-  get(id: string): Answer<CustomerRecord | undefined>;
+  /** Answers at once when known. Out of reach, what was last known holds. Undefined: never seen. */
+  get(id: string): Answer<Customer | undefined>;
   /** This one, or all. What is being read meanwhile is not kept either. */
   forget(id?: string): void;
 }
@@ -31,13 +34,11 @@ export function knownCustomers(
   directory: Pick<Directory, "customer">,
   { now, maxCustomers, deadlineMs, onFailed, onRead }: KnownCustomersOptions,
 ): KnownCustomers {
-  /** Null: nothing on record. Two generations: to drop the oldest of one map again and again takes V8 ever longer. */
-  let young = new Map<string, CustomerRecord | null>();
-  let old = new Map<string, CustomerRecord | null>();
-  /** What was told to be forgotten and could not be read again yet. */
-  const lastKnown = new Map<string, CustomerRecord | null>();
   const mostInEither = Math.max(1, Math.floor(maxCustomers / 2));
-  const reading = new Map<string, Promise<CustomerRecord | undefined>>();
+  let known = new Remembered<Customer>(mostInEither, commonHash);
+  /** What was told to be forgotten and could not be read again yet. */
+  const lastKnown = new Map<string, Customer>();
+  const reading = new Map<string, Promise<Customer | undefined>>();
   const deadlines = new Deadlines(deadlineMs);
   let failedAt: number | undefined;
 
@@ -54,26 +55,15 @@ export function knownCustomers(
     onFailed(error);
   }
 
-  function keep(id: string, record: CustomerRecord | undefined): void {
-    if (young.size >= mostInEither) {
-      old = young;
-      young = new Map();
-    }
-    young.set(id, record ?? null);
-    lastKnown.delete(id);
+  function keep(customer: Customer): void {
+    known.keepAs(customer.low, customer.high, customer);
+    lastKnown.delete(customer.key);
   }
 
-  function setAside(id: string, record: CustomerRecord | null): void {
+  function setAside(customer: Customer): void {
+    customer.isCurrent = false;
     if (lastKnown.size >= maxCustomers) lastKnown.clear();
-    lastKnown.set(id, record);
-  }
-
-  function recall(id: string): CustomerRecord | null | undefined {
-    const record = young.get(id);
-    if (record !== undefined) return record;
-    const older = old.get(id);
-    if (older !== undefined) keep(id, older ?? undefined);
-    return older;
+    lastKnown.set(customer.key, customer);
   }
 
   function succeed(): void {
@@ -81,18 +71,19 @@ export function knownCustomers(
     onRead();
   }
 
-  function fallback(id: string): CustomerRecord | undefined {
-    return lastKnown.get(id) ?? undefined;
+  function fallback(id: string): Customer | undefined {
+    return lastKnown.get(id);
   }
 
-  function read(id: string): Answer<CustomerRecord | undefined> {
+  function read(id: string): Answer<Customer | undefined> {
     if (id.length > longestId || !mayRead()) return fallback(id);
     try {
       const answer = directory.customer(id);
       if (isPromise(answer)) return awaitRecord(id, answer);
       succeed();
-      keep(id, answer);
-      return answer;
+      const customer = new Customer(id, answer);
+      keep(customer);
+      return customer;
     } catch (error) {
       fail(error);
       return fallback(id);
@@ -103,13 +94,14 @@ export function knownCustomers(
   function awaitRecord(
     id: string,
     answer: Promise<CustomerRecord | undefined>,
-  ): Promise<CustomerRecord | undefined> {
+  ): Promise<Customer | undefined> {
     const isLatest = () => reading.get(id) === shared && reading.delete(id);
     const shared = deadlines.race(answer).then(
       (record) => {
         succeed();
-        if (isLatest()) keep(id, record);
-        return record;
+        const customer = new Customer(id, record);
+        if (isLatest()) keep(customer);
+        return customer;
       },
       (error) => {
         isLatest();
@@ -123,21 +115,18 @@ export function knownCustomers(
 
   return {
     get(id) {
-      const record = recall(id);
-      if (record !== undefined) return record ?? undefined;
+      const customer = known.get(id);
+      if (customer?.isCurrent) return customer;
       return reading.get(id) ?? read(id);
     },
     forget(id) {
       if (id === undefined) {
-        for (const records of [old, young]) for (const [each, record] of records) setAside(each, record);
-        young.clear();
-        old.clear();
+        for (const customer of known.values()) if (customer.isCurrent) setAside(customer);
+        known = new Remembered(mostInEither, commonHash);
         reading.clear();
       } else {
-        const record = young.get(id) ?? old.get(id);
-        if (record !== undefined) setAside(id, record);
-        young.delete(id);
-        old.delete(id);
+        const customer = known.get(id);
+        if (customer?.isCurrent) setAside(customer);
         reading.delete(id);
       }
     },

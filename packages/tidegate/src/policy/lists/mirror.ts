@@ -1,8 +1,9 @@
 import type { Clock } from "../../clock.js";
-import type { CustomerRecord, Directory, DirectoryWatcher, ListEntry, ListName } from "../../directory.js";
+import type { Directory, DirectoryWatcher, ListEntry, ListName } from "../../directory.js";
 import { shown } from "../../errors.js";
 import type { Warning } from "../../gate.js";
 import type { Answer } from "../../store.js";
+import type { Customer } from "../customer.js";
 import { type Address, parseBlock } from "../identity/address.js";
 import { addressSet } from "./address-set.js";
 import { knownCustomers } from "./known-customers.js";
@@ -14,8 +15,8 @@ import { knownCustomers } from "./known-customers.js";
 export interface Mirror extends Pick<DirectoryWatcher, "listed" | "unlisted" | "customerChanged"> {
   /** The entry in force now, or at this time of the clock. */
   find(list: ListName, address: Address, at?: number): ListEntry | undefined;
-  /** Answers at once when known. Undefined: nothing on record, or out of reach for now. */
-  customer(id: string): Answer<CustomerRecord | undefined>;
+  /** Answers at once when known. Undefined: out of reach for now. */
+  customer(id: string): Answer<Customer | undefined>;
   /** Entries mirrored, of which some may have ended. */
   size(list: ListName): number;
   /** Grows whenever a list changes. */
