@@ -1,10 +1,11 @@
-import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { Argument, type Command } from "commander";
 import type { Rendered } from "../edges/render.js";
+import { makeFolder } from "../make-folder.js";
 import { printable } from "../printable.js";
 import { type Acting, type Cli, examples, wholeNumber } from "./cli.js";
-import { usageError } from "./exit.js";
+import { exit, usageError } from "./exit.js";
+import { notWritten, writeOutput } from "./output-file.js";
 import { type RenderFlags, refuseOtherFlags, renderable } from "./render-flags.js";
 
 export function addEdgeRender(edge: Command, act: Acting): void {
@@ -87,9 +88,13 @@ function kindOf(text: string): string {
 async function show(cli: Cli, files: Rendered["files"], out: string | undefined): Promise<void> {
   if (out !== undefined) {
     const folder = resolve(cli.io.cwd, out);
-    await mkdir(folder, { recursive: true });
-    for (const { name, text } of files) await writeFile(join(folder, name), text);
     const paths = files.map(({ name }) => join(folder, name));
+    try {
+      makeFolder(folder);
+    } catch (error) {
+      throw notWritten(exit.usage, out, error);
+    }
+    for (const [i, { text }] of files.entries()) await writeOutput(paths[i] as string, text);
     if (cli.isJson) cli.printJson({ files: paths });
     else cli.print(paths.map((path) => `wrote ${printable(path)}`).join("\n"));
   } else if (cli.isJson) cli.printJson({ files });

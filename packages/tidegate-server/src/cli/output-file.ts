@@ -23,7 +23,7 @@ export async function writeOutput(path: string, content: string | Uint8Array): P
   });
 }
 
-function notWritten(code: ExitCode, file: string, error: unknown): CliError {
+export function notWritten(code: ExitCode, file: string, error: unknown): CliError {
   const reason = (error as NodeJS.ErrnoException).code ?? "unknown";
   return new CliError(
     code,

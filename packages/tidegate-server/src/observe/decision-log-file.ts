@@ -1,5 +1,6 @@
-import { type FileHandle, mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { type FileHandle, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
+import { makeFolder } from "../make-folder.js";
 
 /** A file that lines are added to, beside everybody's way. It never throws: what can not be written is dropped and counted. */
 export interface LineFile {
@@ -97,7 +98,7 @@ export function lineFile(options: LineFileOptions): LineFile {
   }
 
   async function reopen(): Promise<Open> {
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(file), 0o700);
     const handle = await open(file, "a+", 0o600);
     try {
       const { size, ino } = await handle.stat({ bigint: true });

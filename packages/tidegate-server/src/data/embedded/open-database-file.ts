@@ -1,7 +1,8 @@
-import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { accessSync, closeSync, constants, openSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { TidegateError } from "tidegate";
+import { makeFolder, unlessThere } from "../../make-folder.js";
 import { corruptError, directoryError, newerError } from "../data-errors.js";
 import { type Database, type DatabasePlace, openDatabase } from "./database.js";
 import { schemaSteps } from "./schema.js";
@@ -27,7 +28,7 @@ export async function openDatabaseFile(dir: string): Promise<Database> {
 function prepare(dir: string): DatabasePlace {
   const file = join(dir, "tidegate.db");
   try {
-    makeFolder(dir);
+    makeFolder(dir, 0o700);
     accessSync(dir, constants.R_OK | constants.W_OK | constants.X_OK);
     create(file);
     accessSync(file, constants.R_OK | constants.W_OK);
@@ -37,24 +38,9 @@ function prepare(dir: string): DatabasePlace {
   return { dir, file };
 }
 
-/** With the folders above it. Node's own way to do that never ends where a folder can hold none, as in /proc. */
-function makeFolder(dir: string): void {
-  if (existsSync(dir)) return;
-  makeFolder(dirname(dir));
-  unlessThere(() => mkdirSync(dir, { mode: 0o700 }));
-}
-
 /** An existing file is never opened here: closing it again would give away a lock this process may hold on it. */
 function create(file: string): void {
   unlessThere(() => closeSync(openSync(file, "wx", 0o600)));
-}
-
-function unlessThere(make: () => void): void {
-  try {
-    make();
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
-  }
 }
 
 async function openInTurn(place: DatabasePlace): Promise<Database> {
