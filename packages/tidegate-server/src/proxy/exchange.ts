@@ -7,6 +7,7 @@ import type { Guest } from "./guest.js";
 import type { Errand, Origin } from "./origin.js";
 import { problems } from "./problems.js";
 import type { ProxyResponse } from "./proxy-response.js";
+import { byItself } from "./read-into.js";
 import { ReaderWatch } from "./reader-watch.js";
 import { dropRest, outgrown, RequestBody, tooSlow } from "./request-body.js";
 import type { RequestHead } from "./request-head.js";
@@ -174,7 +175,7 @@ export class Exchange implements Errand {
       return true;
     }
     this.begin();
-    if (this.#res.write(piece)) return true;
+    if (this.#res.write(this.#res.writableLength > 0 ? byItself(piece) : piece)) return true;
     this.#pause();
     return false;
   }
@@ -237,7 +238,8 @@ export class Exchange implements Errand {
     if (this.#headers === undefined || this.#isOver) return;
     try {
       this.begin();
-      this.#res.flushHeaders();
+      // As all else in heads; `flushHeaders` would say it in UTF-8.
+      this.#res.write("", "latin1");
     } catch (error) {
       this.#abort?.(error as Error);
     }

@@ -1,8 +1,9 @@
 import type { EventEmitter } from "node:events";
-import { isIP, type Socket } from "node:net";
+import { isIP } from "node:net";
 import { buildConnector, Client, type Dispatcher } from "undici";
 import type { ProxySettings } from "../settings.js";
 import { Guest, shareOf } from "./guest.js";
+import { intoOneBuffer } from "./read-into.js";
 import { busy, type UpstreamError, waitedTooLong } from "./upstream-error.js";
 
 /** A request that is to be sent to an origin. */
@@ -78,7 +79,7 @@ export class Origin {
     const connect = buildConnector({
       timeout: settings.connectTimeoutMs,
       allowH2: false,
-      ...(!this.#isTls && { onread: { buffer: readInto, callback: takeRead } }),
+      ...(!this.#isTls && { onread: intoOneBuffer }),
     });
     // undici would name the client's Host to the origin's TLS, and believe a certificate for it.
     this.#connect = (options, done) => connect({ ...options, servername: this.servername }, done);
@@ -266,17 +267,6 @@ export class Origin {
   #turnAway(errand: Errand): void {
     if (this.forget(errand)) errand.onTurnedAway(waitedTooLong);
   }
-}
-
-/**
- * What all connections read into, one at a time. Node would make 64 kB for each read and cut them down to what came: here
- * small answers share a slab of their own.
- */
-const readInto = Buffer.allocUnsafeSlow(65_536);
-
-/** Called on the socket. False: it has enough for now. */
-function takeRead(this: unknown, size: number): boolean {
-  return (this as Socket).push(Buffer.from(readInto.subarray(0, size)));
 }
 
 /** Upstreams may answer with more than clients may ask with. */

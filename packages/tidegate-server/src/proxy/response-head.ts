@@ -31,6 +31,7 @@ export interface ResponseHeadOptions {
 export function responseHead({ status, raw, res, isListed, onGivenWay }: ResponseHeadOptions): ResponseHead {
   const headers: string[] = [];
   let contentLength = -1;
+  let lengthName: string | undefined;
   let connection = "";
   for (let i = 0; i < raw.length; i += 2) {
     const name = textOf(raw[i]);
@@ -44,7 +45,10 @@ export function responseHead({ status, raw, res, isListed, onGivenWay }: Respons
     if (kind === "content-length") {
       if (status === 204) continue;
       contentLength = Number(value);
-    } else if (kind === "rate-limit") {
+      lengthName = name;
+      continue;
+    }
+    if (kind === "rate-limit") {
       const own = res.getHeader(name);
       if (own !== undefined) {
         if (isListed && lists.test(name)) res.setHeader(name, `${own}, ${value}`);
@@ -54,6 +58,8 @@ export function responseHead({ status, raw, res, isListed, onGivenWay }: Respons
     }
     headers.push(name, value);
   }
+  // Node takes a file's name that comes behind the length for another encoding, and may break on it.
+  if (lengthName !== undefined) headers.push(lengthName, `${contentLength}`);
   return { headers: connection === "" ? headers : withoutNamed(headers, connection), contentLength };
 }
 

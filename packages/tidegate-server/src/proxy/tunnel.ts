@@ -199,13 +199,16 @@ function withHost(headers: readonly string[], host: string): readonly string[] {
 
 const hops = /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/i;
 
+/** The length comes last: a file's name behind it Node would take for another encoding. */
 function withoutHops(raw: readonly string[]): string[] {
   const kept: string[] = [];
+  const length: string[] = [];
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i] as string;
-    if (!hops.test(name)) kept.push(name, raw[i + 1] as string);
+    if (hops.test(name)) continue;
+    (/^content-length$/i.test(name) ? length : kept).push(name, raw[i + 1] as string);
   }
-  return kept;
+  return kept.concat(length);
 }
 
 function agreement({ rawHeaders }: IncomingMessage): Buffer {
