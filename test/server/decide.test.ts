@@ -337,7 +337,7 @@ describe("who is believed", () => {
 describe("GET and POST /v1/explain", () => {
   it("says in words what would be decided, free of charge", async () => {
     rig = await openRig();
-    const query = "ip=203.0.113.7&path=/items&method=GET&ip=203.0.113.8";
+    const query = "ip=203.0.113.7&path=/items&method=GET";
     for (let i = 0; i < 5; i++) {
       const { status, json } = await ask(`${rig.url}/v1/explain?${query}`);
       expect(status).toBe(200);
@@ -346,6 +346,16 @@ describe("GET and POST /v1/explain", () => {
     }
     expect((await ask(`${rig.url}/v1/explain`, { body: { subject } })).json).toMatchObject({ allowed: true });
     expect((await decide({ subject })).json.verdicts?.[0]?.remaining).toBe(2);
+  });
+
+  it("a misspelt fact, or one that is said twice, is refused by its name", async () => {
+    rig = await openRig();
+    const { status, json } = await ask(`${rig.url}/v1/explain?ip=203.0.113.7&pth=/login`);
+    expect([status, json.code]).toEqual([400, "TG_QUESTION"]);
+    expect(json.detail).toContain('"pth"');
+    const twice = await ask(`${rig.url}/v1/explain?ip=203.0.113.7&ip=203.0.113.8`);
+    expect([twice.status, twice.json.code]).toEqual([400, "TG_QUESTION"]);
+    expect((await ask(`${rig.url}/v1/explain?__proto__=1`)).status).toBe(400);
   });
 });
 

@@ -40,6 +40,33 @@ describe("/v1/auth", () => {
       expect((await ask(`${rig.url}${path}`, { headers: caddy })).json.code).toBe("TG_AUTH_FOR");
   });
 
+  it("a client's header lines beyond those that are looked at push no rule aside", async () => {
+    rig = await openRig({
+      settings: { identify: { user: "X-User-Id" } },
+      rules: [{ name: "api", by: "user", limits: ["1 per hour"] }],
+    });
+    const asked = (lines: number, proxy = "caddy") => {
+      const facts = proxy === "nginx" ? nginx : caddy;
+      // As Go sorts them: what the proxy says of the user comes last.
+      const headers = {
+        Host: "localhost",
+        Connection: "close",
+        a: Array<string>(lines).fill("1"),
+        ...facts,
+        "X-User-Id": "ann",
+      };
+      return ask(`${rig.url}/v1/auth?for=${proxy}`, { headers });
+    };
+    expect((await asked(900)).status).toBe(200);
+    expect((await asked(900)).status).toBe(429);
+    for (const lines of [994, 996, 1000, 1020, 5000]) {
+      const { status, json } = await asked(lines);
+      expect([lines, status]).toEqual([lines, lines === 994 ? 429 : 431]);
+      if (status === 431) expect(json.code).toBe("TG_REQUEST");
+      expect((await asked(lines, "nginx")).status).toBe(403);
+    }
+  });
+
   it("a fact the proxy left out is named", async () => {
     rig = await openRig();
     for (const [proxy, headers] of [

@@ -14,6 +14,7 @@ import { sumClients, sumSeries } from "./live/sum-series.js";
 import type { Log } from "./log.js";
 import { logDecisions } from "./observe/log-decisions.js";
 import { openMeters } from "./observe/open-meters.js";
+import type { PolicyStatus } from "./policy/policy-status.js";
 import type { ClientFilter, Refusal, RefusedClient } from "./refusal.js";
 import { version } from "./version.js";
 
@@ -75,6 +76,8 @@ export interface Server {
   /** Where a browser logs in, once. Undefined when somebody has a token to do that with. */
   readonly loginUrl?: string;
   readonly registry: Registry;
+  /** The policy it began with. */
+  readonly policy: PolicyStatus;
   /** Reads the file again. */
   reload(who: string): Promise<void>;
   /** How it is, with so many of the busiest clients. */
@@ -204,6 +207,7 @@ async function open(loaded: Loaded, options: ServerOptions, closing: Closing): P
     urls: { ...front?.urls, ...(admin !== undefined && { admin }) },
     ...(loginUrl !== undefined && { loginUrl }),
     registry,
+    policy: keeper.status(),
     reload: (who) => keeper.reload(who),
     state,
     refusal,

@@ -75,14 +75,15 @@ async function work(loaded: Loaded, log: Logger, worker: number): Promise<void> 
   talk.serve(server);
 }
 
-function announce(loaded: Loaded, { urls, loginUrl }: Pick<Server, "urls" | "loginUrl">, log: Logger): void {
+function announce(loaded: Loaded, server: Pick<Server, "urls" | "loginUrl" | "policy">, log: Logger): void {
+  const { urls, loginUrl } = server;
   log.info(
     { ...urls, store: loaded.settings.store.kind, workers: loaded.settings.workers },
     "Tidegate is up",
   );
   if (loginUrl !== undefined)
     log.info({ login: loginUrl }, "Log in with a browser, once, within ten minutes");
-  if (loaded.settings.isDemo || process.stdout.isTTY) process.stdout.write(welcome(loaded, urls, loginUrl));
+  if (loaded.settings.isDemo || process.stdout.isTTY) process.stdout.write(welcome(loaded, urls, server));
 }
 
 /** SIGHUP reads the file again; SIGTERM and SIGINT end what is under way, a second one ends at once. */

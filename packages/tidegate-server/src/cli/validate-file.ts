@@ -18,9 +18,9 @@ export function validateFile(given: string, { cwd, env }: Pick<Io, "cwd" | "env"
   return warnings;
 }
 
-/** Whether a text is a policy alone, and not a configuration with one in it. */
+/** Whether a text is a policy alone, and not a configuration with one in it. Doubled keys are told by who reads it: here each would be compared with all. */
 export function isBarePolicy(text: string): boolean {
-  const { contents } = parseDocument(text, { logLevel: "silent" });
+  const { contents } = parseDocument(text, { logLevel: "silent", uniqueKeys: false });
   if (!isMap(contents)) return false;
   const keys = contents.items.map(({ key }) => (isScalar(key) ? String(key.value) : ""));
   const ofPolicy = keys.filter((key) => Object.hasOwn(policyShape.shape, key));

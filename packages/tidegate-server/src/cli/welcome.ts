@@ -1,6 +1,8 @@
 import { peerTest } from "tidegate/http";
 import type { Loaded } from "../config/load-config.js";
-import type { Urls } from "../server.js";
+import type { PolicyStatus } from "../policy/policy-status.js";
+import { printable } from "../printable.js";
+import type { Server, Urls } from "../server.js";
 import type { Settings } from "../settings.js";
 import { adminUrl } from "./cli.js";
 
@@ -8,25 +10,29 @@ import { adminUrl } from "./cli.js";
 export function welcome(
   { settings, file }: Pick<Loaded, "settings" | "file">,
   urls: Urls,
-  loginUrl?: string,
+  { loginUrl, policy }: Pick<Server, "policy"> & Partial<Pick<Server, "loginUrl">>,
 ): string {
   const { proxy, decide, admin } = urls;
-  const lines = ["", headline(settings, file), ""];
+  const isDemoPolicy = file === undefined && policy.source === "demo";
+  const lines = ["", headline(settings, file, policy), ""];
   if (proxy !== undefined)
     lines.push(`  proxy      ${proxy}${settings.isDemo ? "   an app of ours stands behind it" : ""}`);
   if (decide !== undefined)
     lines.push(`  decisions  ${decide}   POST /v1/decide, /v1/auth for nginx, Caddy, Traefik`);
   if (admin !== undefined) lines.push(`  admin      ${admin}   /health, /ready, /metrics, /v1/status`);
   if (loginUrl !== undefined) lines.push(`  log in     ${loginUrl}   once, within ten minutes`);
-  const tries = file === undefined ? triesOfDemo(urls) : triesOfFile(settings, urls);
+  const tries = isDemoPolicy ? triesOfDemo(urls) : triesOfFile(settings, urls);
   if (tries.length > 0) lines.push("", "Try, in another terminal:", "", ...tries.map((each) => `  ${each}`));
   lines.push("", "Ctrl-C stops it.", "");
   return `${lines.join("\n")}\n`;
 }
 
-function headline({ isDemo }: Settings, file: string | undefined): string {
+function headline({ isDemo }: Settings, file: string | undefined, policy: PolicyStatus): string {
   if (file !== undefined) return `Tidegate runs ${file}.`;
-  const limit = "100 requests a minute by address, loopback included";
+  const limit =
+    policy.source === "demo"
+      ? "100 requests a minute by address, loopback included"
+      : `its data has a policy, version ${policy.version} by ${printable(policy.who)}, and that one rules; another --data begins anew`;
   return isDemo ? `Tidegate runs a demo: ${limit}.` : `Tidegate runs without a file: ${limit}.`;
 }
 

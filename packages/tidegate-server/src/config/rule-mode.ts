@@ -48,7 +48,7 @@ export function withRuleMode(text: string, rule: string, mode: RuleMode): string
 
 /** Where something can not be changed in place, because an alias has it too: aliases are written out. Comments stay. */
 function withoutAliases(text: string, path: Path, value: Written): string {
-  const document = parseDocument(text, { version: "1.2", schema: "core" });
+  const document = parseDocument(text, { version: "1.2", schema: "core", uniqueKeys: false });
   visit(document, { Alias: (_, alias) => (alias.resolve(document) as Node | undefined)?.clone() as Node });
   visit(document, {
     Node(_, node) {

@@ -26,6 +26,7 @@ export function answering({ callers, log }: { callers: Callers; log: Log }): Ans
     const headers: Record<string, string> = {};
     if (problem.status === 401) headers["WWW-Authenticate"] = 'Bearer realm="tidegate"';
     if (problem.status === 413) headers.Connection = "close";
+    if (problem.status === 429) headers["Retry-After"] = "60";
     sendProblem(res, problem, headers);
   }
 

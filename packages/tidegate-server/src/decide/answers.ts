@@ -7,7 +7,13 @@ import type { Judge } from "./judge.js";
 import type { Endpoint } from "./measures.js";
 import { parseFinishes } from "./parse-finishes.js";
 import { parseQuestions, parseSubject, type Question } from "./parse-question.js";
-import { decisionUnknown, explainUndeclared, peerUndeclared, QuestionError } from "./problems.js";
+import {
+  badQuestion,
+  decisionUnknown,
+  explainUndeclared,
+  peerUndeclared,
+  QuestionError,
+} from "./problems.js";
 import { sendJson } from "./send-json.js";
 
 /** `/v1/decide`: judged and charged. Refused is an answer like any other. */
@@ -61,13 +67,13 @@ export function answerExplain(gate: Gate): Answer<unknown> {
   };
 }
 
-const queryFacts = ["ip", "method", "host", "path", "user", "customer", "account"];
-
 /** The same, with the subject's facts in the query. */
 export function answerExplainQuery(gate: Gate): Answer<URLSearchParams> {
   return async (res, query, caller) => {
     mayBeExplained(caller);
-    const told = Object.fromEntries(queryFacts.map((name) => [name, query.get(name) ?? undefined]));
+    const told = Object.fromEntries(query);
+    if (query.size > Object.keys(told).length)
+      throw new QuestionError(badQuestion("The query says something twice. Say each fact once."));
     sendJson(res, JSON.stringify(await gate.explain(parseSubject(told, caller, "The query"))));
   };
 }

@@ -10,7 +10,7 @@ import type { Judge } from "./judge.js";
 import type { Endpoint } from "./measures.js";
 import { cacheSeconds } from "./nginx-cache.js";
 import type { PolicyNotes } from "./policy-notes.js";
-import { failed, proxyUndeclared, proxyUnknown, QuestionError } from "./problems.js";
+import { failed, proxyUndeclared, proxyUnknown, QuestionError, tooManyLines } from "./problems.js";
 import { seldom } from "./seldom.js";
 import { withToldLevels } from "./told-levels.js";
 
@@ -25,6 +25,9 @@ export interface ForwardAuthOptions {
 
 /** A proxy waits a tenth of a second at most, so nobody is delayed here: rules that delay refuse. */
 const atOnce: DecideOptions = { signal: AbortSignal.abort() };
+
+/** Node shows no more header lines than these. What a proxy says itself may be the last of them: without it nobody is judged. */
+const mostLines = 1000;
 
 /** nginx must not keep what says nothing of a client. */
 const notKept = { "X-Accel-Expires": "0" };
@@ -85,6 +88,13 @@ export function forwardAuth(
 
   return async (req, res) => {
     const startedAt = performance.now();
+    if (req.rawHeaders.length > 2 * mostLines) {
+      endpoint.rejected++;
+      // nginx takes every other no for a fault of ours.
+      const status = proxyNamed(req.url ?? "") === "nginx" ? 403 : tooManyLines.status;
+      sendProblem(res, { ...tooManyLines, status }, notKept);
+      return;
+    }
     const caller = callers.ofProxy(req);
     if (isProblem(caller) || !caller.isBelieved) {
       endpoint.rejected++;

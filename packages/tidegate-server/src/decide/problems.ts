@@ -122,6 +122,13 @@ export function factMissing(header: string): Problem {
   };
 }
 
+export const tooManyLines: Problem = {
+  status: 431,
+  title: "Request Header Fields Too Large",
+  detail: "The client sent more header lines than can be looked at: 1000, with those the proxy adds.",
+  code: "TG_REQUEST",
+};
+
 export const failed: Problem = {
   status: 503,
   title: "No decision",

@@ -7,6 +7,8 @@ class Connection {
   isUpgraded = false;
   /** What had been read when it was last idle: more means that a request has begun. */
   readAtRest = 0;
+  /** The last request, if it was answered before all of it had come. */
+  unread: IncomingMessage | undefined;
   #answer: ServerResponse | undefined;
   /** Those that wait behind it. Few clients send so, and a set costs more than a place for one. */
   #others: Set<ServerResponse> | undefined;
@@ -55,7 +57,8 @@ export class Connections {
   }
 
   /** False: the connection is gone, or was cut for asking too much before it was answered. */
-  began({ socket }: IncomingMessage, res: ServerResponse): boolean {
+  began(req: IncomingMessage, res: ServerResponse): boolean {
+    const { socket } = req;
     const connection = this.#open.get(socket);
     if (connection === undefined) return false;
     if (connection.size >= mostWaiting) {
@@ -67,6 +70,7 @@ export class Connections {
     res.on("close", () => {
       connection.delete(res);
       connection.readAtRest = socket.bytesRead;
+      connection.unread = req.complete ? undefined : req;
       if (this.#isDraining && connection.size === 0 && !connection.isUpgraded) socket.destroySoon();
       this.#onChange();
     });
@@ -80,7 +84,10 @@ export class Connections {
 
   /** Whether an answer to what can not be read would be taken for nobody else's. */
   mayAnswerMalformed(socket: Socket): boolean {
-    const [first, ...others] = this.#open.get(socket)?.answers ?? [];
+    const connection = this.#open.get(socket);
+    // What can not be read is the rest of a request that has its answer.
+    if (connection?.unread?.complete === false) return false;
+    const [first, ...others] = connection?.answers ?? [];
     return first === undefined || (others.length === 0 && !first.headersSent && !first.req.complete);
   }
 

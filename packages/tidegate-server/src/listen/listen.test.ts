@@ -283,6 +283,32 @@ describe("what can not be read", () => {
     expect(answer).toContain("TG_REQUEST");
   });
 
+  it("of a request that has its answer is not answered again", async () => {
+    const { port } = await started({
+      serverOptions: { headersTimeout: 300, requestTimeout: 300, connectionsCheckingInterval: 50 },
+    });
+    const head = "POST / HTTP/1.1\r\nHost: localhost\r\n";
+    for (const [begin, rest] of [
+      ["Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n", "ZZZ\r\n"],
+      ["Content-Length: 1000\r\n\r\nabc", ""],
+    ] as const) {
+      const { socket, ended } = wire(port);
+      socket.write(head + begin);
+      await once(socket, "data");
+      socket.write(rest);
+      expect((await ended()).match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 200"]);
+    }
+  });
+
+  it("behind a request whose rest came after its answer is answered as ever", async () => {
+    const { port } = await started();
+    const { socket, ended } = wire(port);
+    socket.write("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 6\r\n\r\nabc");
+    await once(socket, "data");
+    socket.write("defNONSENSE\r\n\r\n");
+    expect((await ended()).match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 200", "HTTP/1.1 400"]);
+  });
+
   it("that comes too slowly is answered 408", async () => {
     const { port } = await started({
       serverOptions: { headersTimeout: 50, connectionsCheckingInterval: 20 },

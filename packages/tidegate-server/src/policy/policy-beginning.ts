@@ -57,6 +57,15 @@ export function policyBeginning(options: PolicyBeginningOptions): PolicyBeginnin
     );
   }
 
+  /** Without a file people are told of the demo's policy. */
+  function tellIfNotDemo({ text, id, who, source }: PolicyVersion): void {
+    if (demoText !== undefined && text !== demoText)
+      log.warn(
+        { version: id, who, source },
+        "there is no policy file, and the data has a policy of its own: that one rules, not the demo's; another --data begins anew",
+      );
+  }
+
   /** Answers what is wrong with the file, if something is. */
   async function tryFile(): Promise<{ readonly error: unknown } | undefined> {
     try {
@@ -101,6 +110,7 @@ export function policyBeginning(options: PolicyBeginningOptions): PolicyBeginnin
       if (newest !== undefined) {
         beginWith(newest);
         tellIfBehind();
+        tellIfNotDemo(newest);
       } else if (demoText !== undefined) await beginWithDemo(demoText);
       else inForce.lags("No policy version is stored yet.");
     },

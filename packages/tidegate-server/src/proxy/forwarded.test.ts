@@ -39,6 +39,32 @@ describe("the upstream is told", () => {
     expect(told("", [])).toContain("for=unknown;proto=http");
   });
 
+  it("by Forwarded what a trusted proxy said by X-Forwarded-* alone", () => {
+    const lines = [
+      "Host",
+      "ex.com",
+      "X-Forwarded-For",
+      "1.1.1.1:4711, [2001:db8::1]:80, 2001:db8::2, _hidden, 1.2.3.4;proto=x",
+      "X-Forwarded-Proto",
+      "https",
+      "X-Forwarded-Host",
+      "shop.ex",
+    ];
+    const forwarded = (trusted: string[], more: string[] = []): string | undefined =>
+      told("10.0.0.1", [...lines, ...more], trusted).at(-1);
+    expect(forwarded(["10.0.0.1"])).toBe(
+      'for=1.1.1.1;host="shop.ex";proto=https, for="[2001:db8::1]", for="[2001:db8::2]", for=unknown, for=unknown, for=10.0.0.1;host="ex.com";proto=http',
+    );
+    expect(forwarded([])).toBe('for=10.0.0.1;host="ex.com";proto=http');
+    expect(forwarded(["10.0.0.1"], ["Forwarded", "for=9.9.9.9"])).toBe(
+      'for=9.9.9.9, for=10.0.0.1;host="ex.com";proto=http',
+    );
+    const odd = ["X-Forwarded-For", "1.1.1.1", "X-Forwarded-Host", 'a";proto=evil'];
+    expect(told("10.0.0.1", odd, ["10.0.0.1"]).at(-1)).toBe(
+      "for=1.1.1.1;proto=http, for=10.0.0.1;proto=http",
+    );
+  });
+
   it("several lines of a trusted proxy as one, in order", () => {
     const lines = ["X-Forwarded-For", "1.1.1.1", "x-forwarded-for", "2.2.2.2", "X-Forwarded-Proto", "gopher"];
     const headers = told("10.0.0.1", lines, ["10.0.0.1"]);

@@ -1,3 +1,5 @@
+import { isIP } from "node:net";
+import { nodeOf } from "./peers.js";
 import type { RequestHead } from "./request-head.js";
 
 const schemes = /^https?$/i;
@@ -16,5 +18,22 @@ export function tellForwarded(head: RequestHead): undefined {
   if (named !== "") headers.push("x-forwarded-host", named);
   // A host was found to be in order by now: it can not break out of the quotes.
   const element = `for=${peer.node}${host === "" ? "" : `;host="${host}"`};proto=http`;
-  headers.push("forwarded", head.forwarded === "" ? element : `${head.forwarded}, ${element}`);
+  const before = head.forwarded === "" ? toldOtherwise(chain, proto, named) : head.forwarded;
+  headers.push("forwarded", before === "" ? element : `${before}, ${element}`);
+}
+
+/** What trusted proxies said by X-Forwarded-* alone, as RFC 7239 has it: an app that reads the one must not be told otherwise than one that reads the other. */
+function toldOtherwise(chain: string, proto: string, host: string): string {
+  if (chain === "") return "";
+  const nodes = chain.split(",").map((hop) => `for=${hopNode(hop.trim())}`);
+  nodes[0] += `${hostForm.test(host) ? `;host="${host}"` : ""};proto=${proto}`;
+  return nodes.join(", ");
+}
+
+const hostForm = /^[\w.:[\]-]{1,261}$/;
+
+/** With a port or without. What is no address is nobody's. */
+function hopNode(hop: string): string {
+  const address = hop.replace(/^\[(.*)\](?::\d+)?$/, "$1").replace(/^([\d.]+):\d+$/, "$1");
+  return isIP(address) === 0 ? "unknown" : nodeOf(address);
 }

@@ -49,7 +49,8 @@ export function networkOf(address: string): string {
   return [...first, ...zeros, ...last].slice(0, 4).join(":");
 }
 
-function nodeOf(address: string): string {
+/** As RFC 7239 writes it in `for=`. */
+export function nodeOf(address: string): string {
   if (address === "") return "unknown";
   return address.includes(":") ? `"[${address}]"` : address;
 }
