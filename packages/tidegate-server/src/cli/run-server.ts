@@ -81,8 +81,11 @@ function announce(loaded: Loaded, server: Pick<Server, "urls" | "loginUrl" | "po
     { ...urls, store: loaded.settings.store.kind, workers: loaded.settings.workers },
     "Tidegate is up",
   );
+  // Logs are kept, and read by many: the address itself is for whoever looks at the screen.
   if (loginUrl !== undefined)
-    log.info({ login: loginUrl }, "Log in with a browser, once, within ten minutes");
+    log.info(
+      "nobody has a token yet: `tidegate token login-url` makes an address that logs a browser in, once",
+    );
   if (loaded.settings.isDemo || process.stdout.isTTY) process.stdout.write(welcome(loaded, urls, server));
 }
 
