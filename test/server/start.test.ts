@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -117,6 +117,23 @@ describe("one file", () => {
     });
     const { proxy, decide, admin } = running;
     expect(await json(`${admin}/v1/status`)).toMatchObject({ listeners: { proxy, decide, admin } });
+  });
+
+  test("gone, leaves its policy in the data: a start without it says that this one rules, and not the demo's", async () => {
+    const folder = temporaryFolder();
+    const byCustomer = "policy: { rules: [{ name: api, by: customer, limits: [3 per hour] }] }\n";
+    const file = configFile(folder, `upstreams: [{ url: ${await upstream()} }]\n${byCustomer}`);
+    const running = await startTidegate({ folder });
+    expect(running.lines().filter(({ code }) => code === "TG_STRANGERS_FREE")).toHaveLength(1);
+    await running.stop();
+    rmSync(file);
+    const next = await startTidegate({ folder });
+    await eventually(() => next.output().includes("Ctrl-C") || undefined);
+    expect(next.output()).toContain("its data has a policy, version 1 by file, and that one rules");
+    expect(next.output()).not.toContain("100 requests a minute");
+    expect(
+      next.lines().some(({ level, msg }) => level === "warn" && /not the demo's/.test(String(msg))),
+    ).toBe(true);
   });
 
   test("SIGHUP reads it again", async () => {

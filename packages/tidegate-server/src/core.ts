@@ -58,7 +58,9 @@ export async function openCore(options: CoreOptions): Promise<Core> {
     ...settings.failure,
     onWarning({ code, message, help }) {
       if (code === "TG_DIRECTORY_UNREACHABLE") lists.unreachable();
-      log.warn({ code, help }, message);
+      // Whoever read the file has told what stands in it.
+      if (!loaded.warnings.some((told) => told.code === code && told.message === message))
+        log.warn({ code, help }, message);
     },
   });
   closing.add("gate", () => gate.close());

@@ -233,12 +233,10 @@ export const sections = {
       responseTimeout: duration()
         .default("60s")
         .meta({ description: "Until an upstream's headers are there; later is 504." }),
-      idleTimeout: duration()
-        .default("60s")
-        .meta({
-          description:
-            "How long either side may pause: between two pieces of an upstream's answer, of a client's upload (408), and while a client takes nothing of its answer.",
-        }),
+      idleTimeout: duration().default("60s").meta({
+        description:
+          "How long either side may pause: between two pieces of an upstream's answer, of a client's upload (408), and while a client takes nothing of its answer.",
+      }),
       connections: whole(1, 65_535).default(128).meta({ description: "Connections kept to each origin." }),
     },
     "Sizes and times of the proxy.",
