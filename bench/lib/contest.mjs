@@ -85,13 +85,15 @@ export async function contest({ measure, contestants, rounds, settings, note }) 
   };
   try {
     if (!measure.fresh) await prepareAll();
-    // What all have to agree on before the first sample, e.g. a rate that the slowest can do.
-    const agreed = measure.agree?.(facts);
+    // What all have to agree on before the first sample, e.g. a rate that the slowest can do; anew with the processes, since a
+    // machine that has become slower would be asked for too much.
+    let agreed = measure.agree?.(facts);
     for (let round = 1; round <= rounds; round++) {
       note(`${measure.id}: round ${round} of ${rounds}`);
       if (measure.renewed && round > 1 && (round - 1) % measure.turns === 0) {
         await endAll();
         await prepareAll();
+        agreed = measure.agree?.(facts);
       }
       for (const params of paramsList) {
         for (const contestant of contestants) {

@@ -4,8 +4,12 @@ const REQUEST = "get";
 const LEAD_IN_MS = 50;
 const SHARE_OF_SAMPLE = 0.25;
 
-/** Samples are short and many, so that what disturbs one pair leaves the others alone. */
-export const turns = 8;
+/**
+ * Samples are short and many, so that what disturbs one pair leaves the others alone; twice as many as others take, since what
+ * tells contestants apart is a tenth of what a noisy minute adds. All processes begin anew after each sixteen.
+ */
+export const turns = 16;
+export const renewed = true;
 
 /** GETs at half of what the slowest contestant can do, for every one of them. */
 export async function setupPaced({ make, contestant, sampleMs }) {

@@ -1,11 +1,7 @@
 import { halfOfSlowest } from "../lib/wire-pace.mjs";
 import { PEERS } from "./proxy.mjs";
 
-export { setupPaced as setup } from "../lib/wire-pace.mjs";
-
-/** Twice as many samples as others take, in processes begun anew: what tells contestants apart is a tenth of what a noisy minute adds. */
-export const turns = 16;
-export const renewed = true;
+export { renewed, setupPaced as setup, turns } from "../lib/wire-pace.mjs";
 
 export const id = "proxy-latency";
 export const title = "latency the proxy adds, all at half of the slowest one's peak";

@@ -1,6 +1,6 @@
 import { halfOfSlowest } from "../lib/wire-pace.mjs";
 
-export { setupPaced as setup, turns } from "../lib/wire-pace.mjs";
+export { renewed, setupPaced as setup, turns } from "../lib/wire-pace.mjs";
 
 export const id = "track";
 export const title = "tracking clients, at half of the proxy's peak";
