@@ -46,6 +46,15 @@ describe("an answer's head goes on byte for byte", () => {
     }
   }
 
+  it("a length no number can hold, which HEAD may tell", async () => {
+    const huge = "Content-Length: 9007199254740993\r\n";
+    const app = await openUpstream((_, { socket }) => socket?.write(`HTTP/1.1 200 OK\r\n${huge}\r\n`));
+    const { port } = await openRig({ upstreams: [{ urls: [app.url] }] });
+    const answer = await raw(port, get("/").replace("GET", "HEAD"));
+    expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+    expect(answer).toContain(huge);
+  });
+
   it("of a refused upgrade too", async () => {
     const lines = values["a file's name in UTF-8 behind the length"];
     const app = await openUpstream(echo);

@@ -31,7 +31,7 @@ export interface ResponseHeadOptions {
 export function responseHead({ status, raw, res, isListed, onGivenWay }: ResponseHeadOptions): ResponseHead {
   const headers: string[] = [];
   let contentLength = -1;
-  let lengthName: string | undefined;
+  const length: string[] = [];
   let connection = "";
   for (let i = 0; i < raw.length; i += 2) {
     const name = textOf(raw[i]);
@@ -45,7 +45,7 @@ export function responseHead({ status, raw, res, isListed, onGivenWay }: Respons
     if (kind === "content-length") {
       if (status === 204) continue;
       contentLength = Number(value);
-      lengthName = name;
+      length.push(name, value);
       continue;
     }
     if (kind === "rate-limit") {
@@ -59,7 +59,7 @@ export function responseHead({ status, raw, res, isListed, onGivenWay }: Respons
     headers.push(name, value);
   }
   // Node takes a file's name that comes behind the length for another encoding, and may break on it.
-  if (lengthName !== undefined) headers.push(lengthName, `${contentLength}`);
+  headers.push(...length);
   return { headers: connection === "" ? headers : withoutNamed(headers, connection), contentLength };
 }
 
