@@ -27,7 +27,7 @@ export interface KnownCustomersOptions {
 
 /** After a failed read nothing is read for so long, then one read tries for all. */
 const pauseMs = 1000;
-/** Nobody has a record under a longer id: it is neither read nor kept. */
+/** Nobody has a record under a longer id: it is neither read, nor kept, nor looked for. */
 const longestId = 1024;
 
 export function knownCustomers(
@@ -76,7 +76,7 @@ export function knownCustomers(
   }
 
   function read(id: string): Answer<Customer | undefined> {
-    if (id.length > longestId || !mayRead()) return fallback(id);
+    if (!mayRead()) return fallback(id);
     try {
       const answer = directory.customer(id);
       if (isPromise(answer)) return awaitRecord(id, answer);
@@ -115,6 +115,7 @@ export function knownCustomers(
 
   return {
     get(id) {
+      if (id.length > longestId) return undefined;
       const customer = known.get(id);
       if (customer?.isCurrent) return customer;
       return reading.get(id) ?? read(id);
