@@ -17,7 +17,7 @@ import { distinctLately } from "./tracking/distinct-lately.js";
 import { gatheringStore } from "./tracking/gathering-store.js";
 import { knownVisits, visitOf } from "./tracking/known-visits.js";
 import { offenderTeller } from "./tracking/offender-teller.js";
-import { slicingStore } from "./tracking/slicing-store.js";
+import { type Slice, slicingStore } from "./tracking/slicing-store.js";
 import { trackedLimit, trackedRules } from "./tracking/tracked-rules.js";
 import { trackerMeters } from "./tracking/tracker-meters.js";
 
@@ -45,12 +45,18 @@ export interface TrackerOptions {
 const deadlineMs = 2_000;
 /** What a client does is found out as it comes, a few microseconds each: done for many at once, it would be felt. */
 const gathering = { fewWaitMs: 1, manyWaitMs: 4, many: 3 };
-/** Whoever is far below the rate is counted here for so long: a quarter of what is left to a client, at most. */
-const slicing = { share: 0.25, forMs: 200, most: 50_000 };
+/** Whoever is far below the rate is counted here, a quarter of what is left to a client at most, and the store is told so often. */
+const slicing = { share: 0.25, everyMs: 150, most: 50_000 };
 /** In either of two generations. */
 const mostVisits = 4096;
 /** How often a store that is out of reach is tried. */
 const retryMs = 50;
+
+/** What is known of who came before: where it stands among those seen, and what it is counted under. */
+interface Visit {
+  readonly place: number;
+  readonly slices: readonly Slice[];
+}
 
 export function openTracker(options: TrackerOptions): Tracker {
   const { settings, identity, store, offenders, log, registry } = options;
@@ -81,7 +87,7 @@ export function openTracker(options: TrackerOptions): Tracker {
     [trackedRules.broad, broad.perSecond],
     ...(address ? [[trackedRules.address, address.perSecond] as const] : []),
   ]);
-  const visits = knownVisits(mostVisits);
+  const visits = knownVisits<Visit>(mostVisits);
   const seen = distinctLately({ now });
   const held = distinctLately({ now, bits: 1 << 16 });
   const teller = offenderTeller({ offenders, log, now });
@@ -97,13 +103,7 @@ export function openTracker(options: TrackerOptions): Tracker {
   let underWay = 0;
   let onIdle: () => void = () => {};
 
-  /** Whether nothing need be asked: the same visit was counted before, and is far below every rate. */
-  function isCountedHere(visit: string): boolean {
-    const counted = visits.get(visit);
-    return counted !== undefined && sliced.countHere(counted);
-  }
-
-  async function count(subject: Subject, visit: string | undefined): Promise<void> {
+  async function count(subject: Subject, visit: string | undefined, place: number): Promise<void> {
     underWay++;
     const at = now();
     try {
@@ -113,11 +113,10 @@ export function openTracker(options: TrackerOptions): Tracker {
       if (isStoreAway && (verdicts.length === 0 || !allowed)) triedAt = 0;
       if (!allowed) for (const verdict of verdicts) judge(subject, verdict, at);
       // Whoever is counted for its address block is so for this second only.
-      else if (visit !== undefined && verdicts.every(({ rule }) => perSecond.has(rule)))
-        visits.keep(
-          visit,
-          verdicts.map(({ rule, key }) => ({ rule, key })),
-        );
+      else if (visit !== undefined && verdicts.every(({ rule }) => perSecond.has(rule))) {
+        const slices = sliced.slicesOf(verdicts);
+        if (slices !== undefined) visits.keep(visit, { place, slices });
+      }
     } catch (error) {
       meters.dropped++;
       log.debug({ err: error }, "a request could not be tracked");
@@ -158,11 +157,14 @@ export function openTracker(options: TrackerOptions): Tracker {
 
   return {
     track(subject) {
-      seen.add(clientBlock(subject.ip));
-      const visit = isStoreAway ? undefined : visitOf(subject);
-      if (visit !== undefined && isCountedHere(visit)) meters.counted++;
+      const text = isStoreAway ? undefined : visitOf(subject);
+      const known = text === undefined ? undefined : visits.get(text);
+      const place = known === undefined ? seen.placeOf(clientBlock(subject.ip)) : known.place;
+      seen.addAt(place);
+      // The same visit was counted before, and is far below every rate: nothing need be asked.
+      if (known !== undefined && sliced.countHere(known.slices)) meters.counted++;
       else if (underWay >= mostUnderWay || isInVain()) meters.dropped++;
-      else void count(subject, visit);
+      else void count(subject, text, place);
     },
     async close() {
       await new Promise<void>((resolve) => {

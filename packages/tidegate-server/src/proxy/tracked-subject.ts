@@ -8,6 +8,7 @@ export class TrackedSubject implements Subject {
   readonly #clientOf: ClientResolver;
   /** Kept: a socket that has closed does not know it any more. */
   readonly #peer: string | undefined;
+  #ip: string | undefined;
 
   constructor(req: IncomingMessage, clientOf: ClientResolver) {
     this.#req = req;
@@ -16,7 +17,8 @@ export class TrackedSubject implements Subject {
   }
 
   get ip(): string {
-    return this.#clientOf(this.#peer, (name) => this.header(name));
+    this.#ip ??= this.#clientOf(this.#peer, (name) => this.header(name));
+    return this.#ip;
   }
 
   get method(): string {

@@ -1,6 +1,9 @@
 /** How many different texts came lately, within a few per cent, in a fixed amount of memory. */
 export interface DistinctLately {
   add(text: string): void;
+  /** Where a text falls, for whoever adds it often. */
+  placeOf(text: string): number;
+  addAt(place: number): void;
   /** As of about the last minute. */
   count(): number;
 }
@@ -51,12 +54,19 @@ export function distinctLately(options: DistinctLatelyOptions = {}): DistinctLat
     return Math.round(bits * Math.log(bits / Math.max(1, bits - hit)));
   }
 
+  function placeOf(text: string): number {
+    return hash(text, seed) & (bits - 1);
+  }
+
+  function addAt(place: number): void {
+    turnInTime(now());
+    newest[place >>> 5] = (newest[place >>> 5] as number) | (1 << (place & 31));
+  }
+
   return {
-    add(text) {
-      turnInTime(now());
-      const bit = hash(text, seed) & (bits - 1);
-      newest[bit >>> 5] = (newest[bit >>> 5] as number) | (1 << (bit & 31));
-    },
+    add: (text) => addAt(placeOf(text)),
+    placeOf,
+    addAt,
     count() {
       const time = now();
       turnInTime(time);

@@ -58,7 +58,7 @@ describe("what a visit is known by", () => {
 });
 
 test("who comes again is remembered, of all others as many as there is room for", () => {
-  const visits = knownVisits(10);
+  const visits = knownVisits<object>(10);
   const often = [{ rule: "r", key: "often" }];
   visits.keep("often", often);
   for (let i = 0; i < 100; i++) {

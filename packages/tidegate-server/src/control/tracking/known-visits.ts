@@ -1,25 +1,22 @@
-import type { Check, Subject } from "tidegate";
+import type { Subject } from "tidegate";
 
-/** What a request was counted under: a rule, and its key there. */
-export type Counted = Pick<Check, "rule" | "key">;
-
-/** Under what the visits of lately were counted. Whoever comes again is known by what it says, without a fingerprint. */
-export interface KnownVisits {
-  get(visit: string): readonly Counted[] | undefined;
-  keep(visit: string, counted: readonly Counted[]): void;
+/** What was found out about the visits of lately. Whoever comes again is known by what it says, without a fingerprint. */
+export interface KnownVisits<T> {
+  get(visit: string): T | undefined;
+  keep(visit: string, known: T): void;
 }
 
 /** Two generations of at most so many each: what is not asked for while a whole one fills is forgotten. */
-export function knownVisits(mostInEither: number): KnownVisits {
-  let young = new Map<string, readonly Counted[]>();
+export function knownVisits<T>(mostInEither: number): KnownVisits<T> {
+  let young = new Map<string, T>();
   let old = young;
 
-  function keep(visit: string, counted: readonly Counted[]): void {
+  function keep(visit: string, known: T): void {
     if (young.size >= mostInEither) {
       old = young;
       young = new Map();
     }
-    young.set(visit, counted);
+    young.set(visit, known);
   }
 
   return {

@@ -32,7 +32,7 @@ function sliced(terms: { most?: number; isAway?: () => boolean } = {}) {
     hold: (rule, key, forMs) => counts.hold(rule, key, forMs),
     forget: (checks) => counts.forget(checks),
   };
-  const store = slicingStore(later, { share: 0.25, forMs: 200, most: terms.most ?? 100, now: clock });
+  const store = slicingStore(later, { share: 0.25, everyMs: 200, most: terms.most ?? 100, now: clock });
   const hit = async (key: string, own = slow): Promise<Verdict> =>
     (await store.decide([{ rule: "r", key, limit: own }]))[0] as Verdict;
   const pass = (ms: number) => {
@@ -47,15 +47,45 @@ function sliced(terms: { most?: number; isAway?: () => boolean } = {}) {
 }
 
 describe("a client far below its rate", () => {
-  test("is asked about once in a while, and every hit counts once", async () => {
+  test("is never asked about while it goes on, and the store hears of every hit once, in sums", async () => {
     const { hit, known, asked, pass } = sliced();
     expect((await hit("a")).source).toBe("store");
-    for (let i = 0; i < 20; i++) expect(await hit("a")).toMatchObject({ allowed: true, source: "slice" });
+    for (let i = 0; i < 10; i++) expect(await hit("a")).toMatchObject({ allowed: true, source: "slice" });
     expect(asked).toEqual([1]);
     await pass(200);
+    expect(asked).toEqual([1, 10]);
+    for (let i = 0; i < 10; i++) expect((await hit("a")).source).toBe("slice");
+    await pass(200);
+    expect(asked).toEqual([1, 10, 10]);
+    expect(known("a")).toBe(21);
+  });
+
+  test("is asked about where it comes back after a while", async () => {
+    const { hit, known, asked, pass } = sliced();
+    await hit("a");
+    await pass(1000);
     expect((await hit("a")).source).toBe("store");
-    expect(asked).toEqual([1, 21]);
-    expect(known("a")).toBe(22);
+    expect(asked).toEqual([1, 1]);
+    expect(known("a")).toBe(2);
+  });
+
+  test("is asked about where the store could not be told for long", async () => {
+    const clock = virtualClock(start);
+    const counts = memoryStore({ clock });
+    const frozen = { decide: (checks: readonly Check[]) => asking(checks) } as unknown as Store;
+    let asked = 0;
+    const asking = (checks: readonly Check[]) =>
+      ++asked === 1 ? counts.decide(checks) : new Promise<Verdict[]>(() => {});
+    const store = slicingStore(frozen, { share: 0.25, everyMs: 200, most: 100, now: clock });
+    await store.decide([{ rule: "r", key: "a", limit: steady }]);
+    const slices = store.slicesOf([{ rule: "r", key: "a" }]) ?? [];
+    for (let ms = 0; ms < 600; ms += 20) {
+      expect(store.countHere(slices)).toBe(true);
+      clock.advance(20);
+      await vi.advanceTimersByTimeAsync(20);
+    }
+    expect(store.countHere(slices)).toBe(false);
+    expect(asked).toBe(2);
   });
 
   test("closing tells of everybody, some hundred at a time, and of nobody more once the store is away", async () => {
@@ -77,33 +107,37 @@ describe("a client far below its rate", () => {
     expect(keys.map(other.known)).toEqual(keys.map(() => 1));
   });
 
-  test("who does not come back is told of all the same", async () => {
-    const { hit, known, asked, pass } = sliced();
+  test("who does not come back is told of all the same, and let go of", async () => {
+    const { store, hit, known, asked, pass } = sliced();
     for (let i = 0; i < 5; i++) await hit("a");
     await hit("b");
-    await pass(399);
+    await pass(199);
     expect(asked).toEqual([1, 1]);
-    await pass(10);
+    await pass(1);
     expect(asked).toEqual([1, 1, 4]);
     expect(known("a")).toBe(5);
     await pass(10_000);
     expect(asked).toHaveLength(3);
+    expect(store.slicesOf([{ rule: "r", key: "a" }])).toBeUndefined();
+    expect(vi.getTimerCount()).toBe(0);
   });
 
-  test("is not asked about in one go with all who came when it did", async () => {
+  test("is told of in turn with all who came when it did, some at a time", async () => {
     const { hit, asked, pass } = sliced();
     const keys = Array.from({ length: 60 }, (_, i) => `client ${i}`);
     const asksWithin: number[] = [];
-    for (let ms = 0; ms <= 400; ms += 10) {
+    for (let ms = 0; ms <= 1000; ms += 10) {
       const before = asked.length;
       for (const key of keys) await hit(key, steady);
       asksWithin.push(asked.length - before);
+      const beforeRound = asked.length;
       await pass(10);
+      expect(asked.length - beforeRound).toBeLessThanOrEqual(16);
     }
-    const [first, ...later] = asksWithin;
-    expect(first).toBe(60);
-    expect(Math.max(...later)).toBeLessThan(15);
-    expect(later.slice(0, 9)).toEqual(Array(9).fill(0));
+    expect(asksWithin).toEqual([60, ...Array(100).fill(0)]);
+    // Every 200 to 300 ms each.
+    expect(asked.length - 60).toBeGreaterThanOrEqual(60 * 3);
+    expect(asked.length - 60).toBeLessThanOrEqual(60 * 5);
   });
 
   test("closing tells of everyone", async () => {
@@ -171,7 +205,7 @@ test("answers that come late grant nothing that was counted meanwhile", async ()
       return new Promise<Verdict[]>((resolve) => answers.push(() => resolve(verdicts)));
     },
   } as unknown as Store;
-  const store = slicingStore(slowly, { share: 0.25, forMs: 200, most: 100, now: clock });
+  const store = slicingStore(slowly, { share: 0.25, everyMs: 200, most: 100, now: clock });
   const hit = () => store.decide([{ rule: "r", key: "a", limit: slow }]);
   for (let i = 0; i < 10; i++) void hit();
   let unasked = 0;
@@ -194,51 +228,66 @@ test("who is forgotten or held here begins without a slice", async () => {
   expect(asked).toHaveLength(4);
 });
 
-describe("a hit of which only rule and key are told", () => {
+describe("a hit of one whose slices are at hand", () => {
   const about = (key: string) => ({ rule: "r", key });
 
+  function ofSlices(terms: Parameters<typeof sliced>[0] = {}) {
+    const all = sliced(terms);
+    const slices = (...keys: string[]) => all.store.slicesOf(keys.map(about));
+    const countHere = (...keys: string[]) => all.store.countHere(slices(...keys) ?? []);
+    return { ...all, slices, countHere };
+  }
+
   test("counts as any other, as long as nothing need be asked", async () => {
-    const { store, hit, known, asked, pass } = sliced();
-    expect(store.countHere([about("a")])).toBe(false);
+    const { hit, known, asked, pass, slices, countHere } = ofSlices();
+    expect(slices("a")).toBeUndefined();
     await hit("a");
-    for (let i = 0; i < 5; i++) expect(store.countHere([about("a")])).toBe(true);
+    for (let i = 0; i < 5; i++) expect(countHere("a")).toBe(true);
     for (let i = 0; i < 15; i++) await hit("a");
     expect(asked).toEqual([1]);
     await pass(200);
-    expect(store.countHere([about("a")])).toBe(false);
-    await hit("a");
-    expect(asked).toEqual([1, 21]);
+    expect(countHere("a")).toBe(true);
+    await pass(200);
+    expect(asked).toEqual([1, 20, 1]);
     expect(known("a")).toBe(22);
   });
 
   test("never crosses: a quarter of what is left, and the store is asked", async () => {
-    const { store, hit } = sliced();
+    const { hit, countHere } = ofSlices();
     await hit("a");
     let counted = 0;
-    while (store.countHere([about("a")])) counted++;
+    while (countHere("a")) counted++;
     expect(counted).toBe(25);
   });
 
   test("of several that have to be counted together counts all or none", async () => {
-    const { store, hit, known, pass } = sliced();
+    const { hit, known, pass, slices, store } = ofSlices();
     await hit("a");
-    expect(store.countHere([about("a"), about("b")])).toBe(false);
+    expect(slices("a", "b")).toBeUndefined();
     await hit("b");
-    expect(store.countHere([about("a"), about("b")])).toBe(true);
+    const both = slices("a", "b") ?? [];
+    while (store.countHere(slices("b") ?? []));
+    expect(store.countHere(both)).toBe(false);
     await pass(500);
-    expect(["a", "b"].map(known)).toEqual([2, 2]);
+    expect(["a", "b"].map(known)).toEqual([1, 26]);
   });
 
-  test("is not counted for who was forgotten, or while the store is away", async () => {
+  test("is not counted for who was forgotten, ended, or while the store is away", async () => {
     let isAway = false;
-    const { store, hit, pass } = sliced({ isAway: () => isAway });
-    for (const key of ["a", "b"]) await hit(key);
+    const { store, hit, pass, slices } = ofSlices({ isAway: () => isAway });
+    for (const key of ["a", "b", "c"]) await hit(key);
+    const [a, b, c] = ["a", "b", "c"].map((key) => slices(key) ?? []) as [[], [], []];
+    expect([a, b, c].map(({ length }) => length)).toEqual([1, 1, 1]);
     await store.forget([{ rule: "r", key: "a", limit: slow }]);
-    expect(store.countHere([about("a")])).toBe(false);
-    expect(store.countHere([about("b")])).toBe(true);
+    expect(store.countHere(a)).toBe(false);
+    await pass(190);
+    expect(store.countHere(b)).toBe(true);
+    await pass(200);
+    expect(slices("c")).toBeUndefined();
+    expect(store.countHere(c)).toBe(false);
     isAway = true;
-    await expect(hit("c")).rejects.toThrow("away");
-    expect(store.countHere([about("b")])).toBe(false);
+    await expect(hit("d")).rejects.toThrow("away");
+    expect(store.countHere(b)).toBe(false);
     await pass(500);
   });
 });

@@ -1,11 +1,13 @@
 import type { Check, Store, Terms, Verdict } from "tidegate";
-import type { Counted } from "./known-visits.js";
+
+/** What a request was counted under: a rule, and its key there. */
+export type Counted = Pick<Check, "rule" | "key">;
 
 export interface SlicingOptions {
   /** The share of what the store says is left that this process may count by itself before it asks again. */
   readonly share: number;
-  /** From half as long to so long; what it counted is told after as long again, if the client has not come back by then. */
-  readonly forMs: number;
+  /** How often the store hears of what was counted here; of many clients in turn, so that none waits for twice as long. */
+  readonly everyMs: number;
   /** Keys counted here at the same time: all others are asked about each time. */
   readonly most: number;
   /** For tests. Default `performance.now`. */
@@ -13,14 +15,15 @@ export interface SlicingOptions {
 }
 
 export interface SlicingStore extends Store {
-  /** Counts one hit more of all these, of which `decide` was asked before. False: it has to be asked again, and nothing was counted. */
-  countHere(counted: readonly Counted[]): boolean;
+  /** What this process may let these do, of whom `decide` was asked before. Undefined: one of them has to be asked about. */
+  slicesOf(counted: readonly Counted[]): readonly Slice[] | undefined;
+  /** Counts one hit more of all these. False: `decide` has to be asked again, and nothing was counted. */
+  countHere(slices: readonly Slice[]): boolean;
   close(): Promise<void>;
 }
 
-/** What this process may let a key do without asking. */
-interface Slice {
-  /** Of one rule and key. */
+/** What this process may let one key of one rule do without asking. */
+export interface Slice {
   checks: readonly Check[];
   /** What the store answered last, and the same as it is shown for each hit counted here. */
   verdicts: readonly Verdict[];
@@ -28,26 +31,31 @@ interface Slice {
   left: number;
   /** Hits that the store does not know of yet. */
   taken: number;
-  /** When it was put in line. */
-  begunAt: number;
-  endsAt: number;
+  /** When the store answered last. */
+  grantedAt: number;
+  /** When it is looked at next. */
+  dueAt: number;
+  isBeingTold: boolean;
 }
 
 /** In one go: more would be felt. */
 const mostTold = 16;
 const mostLookedAt = 256;
-/** Between one go and the next. */
+/** Between one go and the next, at least. */
 const pauseMs = 2;
-/** By steps of the golden ratio any few in a row lie well apart. */
-const spreadStep = (Math.sqrt(5) - 1) / 2;
+/** Whoever is due within this share of the time is told of with who is due now. */
+const early = 1 / 4;
+/** A slice that was not told of for so many times the time has ended: its client is asked about. */
+const longest = 3;
 
 /**
  * The same store for those nobody waits for: a client far below its rate is counted here, and the store hears of its hits
- * in one sum. The closer it comes to the rate the smaller are its slices, down to none: the hit that crosses is always
- * asked about, and counts as it would have. Whoever is spread over several processes is found out as much later as a slice lasts.
+ * in sums, some clients at a time. The closer a client comes to the rate the smaller are its slices, down to none: the hit
+ * that crosses is always asked about, and counts as it would have. Whoever is spread over several processes is found out as
+ * much later as the store hears of it.
  */
 export function slicingStore(store: Store, options: SlicingOptions): SlicingStore {
-  const { share, forMs, most, now = () => performance.now() } = options;
+  const { share, everyMs, most, now = () => performance.now() } = options;
   const { keepsDeadlines, accept, clock } = store;
   const byRule = new Map<string, Map<string, Slice>>();
   /** In the order in which they are looked at. */
@@ -55,8 +63,6 @@ export function slicingStore(store: Store, options: SlicingOptions): SlicingStor
   let terms: Terms | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
-  /** From 0 to 1, another for each slice. */
-  let spread = 0;
   const underWay = new Set<Promise<unknown>>();
 
   function sliceOf({ rule, key }: Counted): Slice | undefined {
@@ -66,22 +72,19 @@ export function slicingStore(store: Store, options: SlicingOptions): SlicingStor
   /** What was counted here is not to come back. */
   function forgetSlice(about: Counted): void {
     const slice = sliceOf(about);
-    if (slice === undefined) return;
-    slice.left = 0;
-    slice.taken = 0;
+    if (slice !== undefined) makeVoid(slice);
   }
 
-  /** Undefined where it has to be asked about. */
-  function openSlice(about: Counted, at: number): Slice | undefined {
-    const slice = sliceOf(about);
-    return slice !== undefined && slice.left >= 1 && at < slice.endsAt ? slice : undefined;
+  function isOpen(slice: Slice, at: number): boolean {
+    return slice.left >= 1 && at < slice.grantedAt + longest * everyMs;
   }
 
   /** Undefined where some rule has to be asked. */
   function verdictsHere(checks: readonly Check[], at: number): Verdict[] | undefined {
     for (let i = 0; i < checks.length; i = endOfGroup(checks, i)) {
-      const slice = openSlice(checks[i] as Check, at);
-      if (slice?.verdicts.length !== endOfGroup(checks, i) - i) return undefined;
+      const slice = sliceOf(checks[i] as Check);
+      if (slice === undefined || !isOpen(slice, at)) return undefined;
+      if (slice.verdicts.length !== endOfGroup(checks, i) - i) return undefined;
     }
     const verdicts: Verdict[] = [];
     for (let i = 0; i < checks.length; i = endOfGroup(checks, i)) {
@@ -93,17 +96,32 @@ export function slicingStore(store: Store, options: SlicingOptions): SlicingStor
     return verdicts;
   }
 
-  function countHere(counted: readonly Counted[]): boolean {
+  function slicesOf(counted: readonly Counted[]): readonly Slice[] | undefined {
+    const slices: Slice[] = [];
+    for (const each of counted) {
+      const slice = sliceOf(each);
+      if (slice === undefined) return undefined;
+      slices.push(slice);
+    }
+    return slices;
+  }
+
+  function countHere(slices: readonly Slice[]): boolean {
     const at = now();
-    for (const each of counted) if (openSlice(each, at) === undefined) return false;
-    for (const each of counted) takeOne(sliceOf(each) as Slice);
+    for (let i = 0; i < slices.length; i++) if (!isOpen(slices[i] as Slice, at)) return false;
+    for (let i = 0; i < slices.length; i++) takeOne(slices[i] as Slice);
     return true;
   }
 
   /** Asks with all that was counted here since. */
   async function ask(checks: readonly Check[]): Promise<Verdict[]> {
     const groups = groupsOf(checks);
-    const taken = groups.map(take);
+    const taken = groups.map((group) => {
+      const slice = sliceOf(group[0] as Check);
+      if (slice === undefined) return 0;
+      slice.left = 0;
+      return take(slice);
+    });
     const weighed = groups.flatMap((group, i) => group.map((check) => heavier(check, taken[i] as number)));
     try {
       const verdicts = await store.decide(weighed, terms);
@@ -119,90 +137,99 @@ export function slicingStore(store: Store, options: SlicingOptions): SlicingStor
     }
   }
 
-  function take(group: readonly Check[]): number {
-    const slice = sliceOf(group[0] as Check);
-    if (slice === undefined) return 0;
-    const { taken } = slice;
-    slice.taken = 0;
-    slice.left = 0;
-    return taken;
-  }
-
   function grant(checks: readonly Check[], verdicts: readonly Verdict[]): void {
-    const { rule, key } = checks[0] as Check;
-    const slices = slicesOf(rule);
-    const slice = slices.get(key);
+    const about = checks[0] as Check;
+    const slice = sliceOf(about);
     // The store does not know yet of what came while it was asked.
     const left = Math.floor(share * (leftOf(checks, verdicts) - (slice?.taken ?? 0)));
     const at = now();
-    // Those who came together would all be asked about together again.
-    spread = (spread + spreadStep) % 1;
-    const endsAt = at + forMs * (1 - spread / 2);
     if (slice !== undefined) {
       slice.verdicts = verdicts;
       slice.shown = undefined;
       slice.left = left;
-      slice.endsAt = endsAt;
+      slice.grantedAt = at;
     } else if (left >= 1 && inOrder.length < most && !isClosed) {
-      const begun = { checks, verdicts, shown: undefined, left, taken: 0, begunAt: at, endsAt };
-      slices.set(key, begun);
+      const begun = begin(checks, verdicts, left, at);
+      keep(about, begun);
       inOrder.push(begun);
-      timer ??= setTimeout(tellEnded, 2 * forMs).unref();
+      timer ??= setTimeout(goRound, everyMs).unref();
     }
   }
 
-  function slicesOf(rule: string): Map<string, Slice> {
-    let slices = byRule.get(rule);
-    if (slices === undefined) {
-      slices = new Map();
-      byRule.set(rule, slices);
-    }
-    return slices;
+  function begin(checks: readonly Check[], verdicts: readonly Verdict[], left: number, at: number): Slice {
+    const dueAt = at + everyMs;
+    return { checks, verdicts, shown: undefined, left, taken: 0, grantedAt: at, dueAt, isBeingTold: false };
   }
 
-  /** Tells of those whose time is over, a few at a time. */
-  function tellEnded(): void {
+  function keep({ rule, key }: Counted, slice: Slice): void {
+    const slices = byRule.get(rule);
+    if (slices === undefined) byRule.set(rule, new Map([[key, slice]]));
+    else slices.set(key, slice);
+  }
+
+  /** Tells of those who are due, a few at a time, and lets go of those who came no more. */
+  function goRound(): void {
     const at = now();
     let looked = 0;
     let told = 0;
     for (; looked < Math.min(inOrder.length, mostLookedAt) && told < mostTold; looked++) {
       const slice = inOrder[looked] as Slice;
-      if (at < slice.endsAt + forMs) {
-        if (at < slice.begunAt + 2 * forMs) break;
-        // It was asked about since.
-        slice.begunAt = at;
-        inOrder.push(slice);
-      } else {
-        if (slice.taken > 0) told++;
+      if (at < slice.dueAt - early * everyMs) break;
+      if (slice.taken > 0) {
+        if (!slice.isBeingTold) {
+          told++;
+          tell(slice);
+        }
+      } else if (at >= slice.grantedAt + (1 - early) * everyMs) {
         end(slice);
+        continue;
       }
+      slice.dueAt = at + everyMs;
+      inOrder.push(slice);
     }
     inOrder.splice(0, looked);
     timer = undefined;
     const [next] = inOrder;
-    if (next !== undefined)
-      timer = setTimeout(tellEnded, Math.max(pauseMs, next.begunAt + 2 * forMs - at)).unref();
+    if (next !== undefined) timer = setTimeout(goRound, Math.max(pause(), next.dueAt - at)).unref();
   }
 
-  /** Should this sum make a hold begin, the client's next hit finds it. */
-  function end({ checks, taken }: Slice): void {
-    const { rule, key } = checks[0] as Check;
-    byRule.get(rule)?.delete(key);
-    if (taken === 0) return;
-    const telling = Promise.resolve()
-      .then(() =>
-        store.decide(
-          checks.map((check) => heavier(check, taken - 1)),
-          terms,
-        ),
-      )
-      .catch(drop)
-      .finally(() => underWay.delete(telling));
+  /** So long that all have had their turn after `everyMs`, but for thousands. */
+  function pause(): number {
+    return Math.min(early * everyMs, Math.max(pauseMs, (everyMs * mostTold) / inOrder.length));
+  }
+
+  /** Of all hits since it was last told of. The client goes on meanwhile; should this sum make a hold begin, its next hit finds it. */
+  function tell(slice: Slice): void {
+    const telling = tellStore(slice).finally(() => underWay.delete(telling));
     underWay.add(telling);
+  }
+
+  async function tellStore(slice: Slice): Promise<void> {
+    const { checks } = slice;
+    const more = take(slice) - 1;
+    slice.isBeingTold = true;
+    try {
+      const verdicts = await store.decide(
+        checks.map((check) => heavier(check, more)),
+        terms,
+      );
+      if (sliceOf(checks[0] as Check) === slice) grant(checks, verdicts);
+    } catch {
+      drop();
+    } finally {
+      slice.isBeingTold = false;
+    }
+  }
+
+  function end(slice: Slice): void {
+    const { rule, key } = slice.checks[0] as Check;
+    makeVoid(slice);
+    byRule.get(rule)?.delete(key);
   }
 
   /** The store does not answer: nothing is known of anybody, and what it was not told of yet is lost. */
   function drop(): void {
+    for (const slices of byRule.values()) for (const slice of slices.values()) makeVoid(slice);
     inOrder = [];
     byRule.clear();
   }
@@ -225,17 +252,34 @@ export function slicingStore(store: Store, options: SlicingOptions): SlicingStor
     ...(keepsDeadlines !== undefined && { keepsDeadlines }),
     ...(accept && { accept: (limit) => accept.call(store, limit) }),
     ...(clock && { clock }),
+    slicesOf,
     countHere,
     /** Tells of all that was counted here, some hundred at a time; from the first the store does not take, of no more. */
     async close() {
       isClosed = true;
       clearTimeout(timer);
       do {
-        for (const slice of inOrder.splice(0, mostLookedAt)) end(slice);
+        for (const slice of inOrder.splice(0, mostLookedAt)) {
+          if (slice.taken > 0) tell(slice);
+          end(slice);
+        }
         await Promise.all(underWay);
       } while (inOrder.length > 0);
     },
   };
+}
+
+/** The hits to tell of. */
+function take(slice: Slice): number {
+  const { taken } = slice;
+  slice.taken = 0;
+  return taken;
+}
+
+/** Whoever still has it asks. */
+function makeVoid(slice: Slice): void {
+  slice.left = 0;
+  slice.taken = 0;
 }
 
 function takeOne(slice: Slice): void {
