@@ -55,6 +55,22 @@ export function rowBuilder(samples) {
       };
     },
 
+    /** As above, where each sample is of both. */
+    addedTo({ what, metric, without, unit, ours, bar }) {
+      const mine = values(ours, "", metric) ?? [];
+      const base = values(ours, "", without) ?? [];
+      const own = mine.length > 0 ? pairedDifference(mine, base) : undefined;
+      return {
+        what,
+        unit,
+        ours: own,
+        peer: base.length > 0 ? median(base) : undefined,
+        peerName: "the same without",
+        bar: bar && barText(bar, unit),
+        met: bar && own !== undefined ? isMet(bar, own) : undefined,
+      };
+    },
+
     /** What ours adds to `without`, beside what each of the others adds to it. Ahead is who adds less than every one. */
     addedBeside({ what, metric, unit, ours, peers, without, bar }) {
       const base = values(without, "", metric) ?? [];

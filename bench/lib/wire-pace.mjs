@@ -1,4 +1,5 @@
-import { setupProxy, verifyKept, warmUpOn } from "./wire-load.mjs";
+import { median } from "./stats.mjs";
+import { setupProxy, startLoad, verifyKept, warmUpOn } from "./wire-load.mjs";
 
 const REQUEST = "get";
 const LEAD_IN_MS = 50;
@@ -23,6 +24,40 @@ export async function setupPaced({ make, contestant, sampleMs }) {
     async sample({ rate }) {
       await load.pace(REQUEST, LEAD_IN_MS, rate);
       return load.pace(REQUEST, sampleMs * SHARE_OF_SAMPLE, rate);
+    },
+  };
+}
+
+/**
+ * The same beside a twin in the same process, which lacks what is measured: processes of one build differ more than the two
+ * do. Each sample is of both, in an order that favours neither.
+ */
+export async function setupBeside({ make, contestant, sampleMs }) {
+  const { upstream, proxy, load } = await setupProxy({ make, contestant, names: [REQUEST] });
+  const twinLoad = await startLoad(proxy.twin.port);
+  for (let i = 0; i < 2; i++)
+    for (const each of [load, twinLoad]) await warmUpOn(each, REQUEST, sampleMs / 2);
+  await proxy.afterWarmUp?.();
+  const { rate } = await load.flood(REQUEST, sampleMs * 2);
+  await verifyKept(upstream);
+  let samples = 0;
+  return {
+    facts: { peak: rate },
+    async sample({ rate }) {
+      const taken = new Map([load, twinLoad].map((each) => [each, []]));
+      const [first, second] = samples++ % 2 === 0 ? [load, twinLoad] : [twinLoad, load];
+      for (const each of [first, second, second, first]) {
+        await each.pace(REQUEST, LEAD_IN_MS, rate);
+        taken.get(each).push(await each.pace(REQUEST, sampleMs * SHARE_OF_SAMPLE, rate));
+      }
+      const of = (each, metric) => median(taken.get(each).map((result) => result[metric]));
+      return {
+        p50Ms: of(load, "p50Ms"),
+        p99Ms: of(load, "p99Ms"),
+        offP50Ms: of(twinLoad, "p50Ms"),
+        offP99Ms: of(twinLoad, "p99Ms"),
+        rate: of(load, "rate"),
+      };
     },
   };
 }

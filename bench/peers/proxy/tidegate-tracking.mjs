@@ -40,15 +40,18 @@ async function openFront(file, redisPort) {
 
 const TRACK = 'control: { track: { standard: "1000000000 per hour", broad: "1000000000 per hour" } }';
 
-async function tracking(file, whenOpen) {
+/** Beside a twin that does not track, in the same process. */
+async function tracking(configure, upstream, whenOpen) {
   const redis = await startRedis();
   pinOthers(redis.pid);
   // Nobody waits for it: where it has no core of its own, it takes no time from the load and the app, only what they leave.
   setPriority(redis.pid, constants.priority.PRIORITY_LOW);
   spawnSync("chrt", ["--idle", "--all-tasks", "--pid", "0", `${redis.pid}`], { stdio: "ignore" });
-  const front = await openFront(file, redis.port);
+  const twin = await openFront(configure({ upstream }));
+  const front = await openFront(configure({ upstream, more: TRACK }), redis.port);
   return {
     ...front,
+    twin,
     async afterWarmUp() {
       if (!/^tidegate_tracked_total{outcome="counted"} [1-9]/m.test(await front.metrics()))
         throw new Error("nobody was tracked");
@@ -59,10 +62,11 @@ async function tracking(file, whenOpen) {
 
 /** Faces by where the tracker's store is once it has been used. */
 export const trackingFaces = (configure) => ({
-  "track-off": ({ upstream }) => openFront(configure({ upstream })),
-  "track-up": ({ upstream }) => tracking(configure({ upstream, more: TRACK }), () => {}),
-  "track-down": ({ upstream }) =>
-    tracking(configure({ upstream, more: TRACK }), ({ pid }) => process.kill(pid, "SIGKILL")),
-  "track-frozen": ({ upstream }) =>
-    tracking(configure({ upstream, more: TRACK }), ({ pid }) => process.kill(pid, "SIGSTOP")),
+  "track-off": async ({ upstream }) => ({
+    twin: await openFront(configure({ upstream })),
+    ...(await openFront(configure({ upstream }))),
+  }),
+  "track-up": ({ upstream }) => tracking(configure, upstream, () => {}),
+  "track-down": ({ upstream }) => tracking(configure, upstream, ({ pid }) => process.kill(pid, "SIGKILL")),
+  "track-frozen": ({ upstream }) => tracking(configure, upstream, ({ pid }) => process.kill(pid, "SIGSTOP")),
 });

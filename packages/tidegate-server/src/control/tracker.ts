@@ -15,7 +15,7 @@ import { clientBlock } from "./client-block.js";
 import { factsOf } from "./offender-of.js";
 import { distinctLately } from "./tracking/distinct-lately.js";
 import { gatheringStore } from "./tracking/gathering-store.js";
-import { knownVisits, visitOf } from "./tracking/known-visits.js";
+import { knownVisits } from "./tracking/known-visits.js";
 import { offenderTeller } from "./tracking/offender-teller.js";
 import { type Slice, slicingStore } from "./tracking/slicing-store.js";
 import { trackedLimit, trackedRules } from "./tracking/tracked-rules.js";
@@ -46,7 +46,7 @@ const deadlineMs = 2_000;
 /** What a client does is found out as it comes, a few microseconds each: done for many at once, it would be felt. */
 const gathering = { fewWaitMs: 1, manyWaitMs: 4, many: 3 };
 /** Whoever is far below the rate is counted here, a quarter of what is left to a client at most, and the store is told so often. */
-const slicing = { share: 0.25, everyMs: 150, most: 50_000 };
+const slicing = { share: 0.25, everyMs: 150, idleMs: 10_000, most: 50_000 };
 /** In either of two generations. */
 const mostVisits = 4096;
 /** How often a store that is out of reach is tried. */
@@ -103,7 +103,7 @@ export function openTracker(options: TrackerOptions): Tracker {
   let underWay = 0;
   let onIdle: () => void = () => {};
 
-  async function count(subject: Subject, visit: string | undefined, place: number): Promise<void> {
+  async function count(subject: Subject, place: number): Promise<void> {
     underWay++;
     const at = now();
     try {
@@ -113,9 +113,9 @@ export function openTracker(options: TrackerOptions): Tracker {
       if (isStoreAway && (verdicts.length === 0 || !allowed)) triedAt = 0;
       if (!allowed) for (const verdict of verdicts) judge(subject, verdict, at);
       // Whoever is counted for its address block is so for this second only.
-      else if (visit !== undefined && verdicts.every(({ rule }) => perSecond.has(rule))) {
+      else if (verdicts.every(({ rule }) => perSecond.has(rule))) {
         const slices = sliced.slicesOf(verdicts);
-        if (slices !== undefined) visits.keep(visit, { place, slices });
+        if (slices !== undefined) visits.keep(subject, { place, slices });
       }
     } catch (error) {
       meters.dropped++;
@@ -157,14 +157,13 @@ export function openTracker(options: TrackerOptions): Tracker {
 
   return {
     track(subject) {
-      const text = isStoreAway ? undefined : visitOf(subject);
-      const known = text === undefined ? undefined : visits.get(text);
+      const known = isStoreAway ? undefined : visits.get(subject);
       const place = known === undefined ? seen.placeOf(clientBlock(subject.ip)) : known.place;
       seen.addAt(place);
       // The same visit was counted before, and is far below every rate: nothing need be asked.
       if (known !== undefined && sliced.countHere(known.slices)) meters.counted++;
       else if (underWay >= mostUnderWay || isInVain()) meters.dropped++;
-      else void count(subject, text, place);
+      else void count(subject, place);
     },
     async close() {
       await new Promise<void>((resolve) => {

@@ -2,17 +2,21 @@ import fc from "fast-check";
 import { fingerprintsOf } from "tidegate/http";
 import { subjectOf } from "tidegate/testing";
 import { describe, expect, test } from "vitest";
-import { knownVisits, visitOf } from "./known-visits.js";
+import { knownVisits } from "./known-visits.js";
 
-describe("what a visit is known by", () => {
-  interface Facts {
-    ip: string;
-    method: string;
-    host: string;
-    path: string;
-    agent: string;
-    query: string;
-  }
+interface Facts {
+  ip: string;
+  method: string;
+  host: string;
+  path: string;
+  agent: string;
+  query: string;
+}
+
+const subject = ({ ip, method, host, path, agent, query }: Facts) =>
+  subjectOf(ip, { method, host, path: `${path}?${query}`, headers: { "user-agent": agent } });
+
+describe("a visit", () => {
   const text = fc.constantFrom("", "a", "b", "ab", "1 1 ", "/", "/a", "/a/b", "A", "é");
   const anyFacts: fc.Arbitrary<Facts> = fc.record({
     ip: text,
@@ -22,14 +26,15 @@ describe("what a visit is known by", () => {
     agent: text,
     query: text,
   });
-  const subject = ({ ip, method, host, path, agent, query }: Facts) =>
-    subjectOf(ip, { method, host, path: `${path}?${query}`, headers: { "user-agent": agent } });
 
-  test("is the same only for those who have all fingerprints and the address in common", () => {
+  test("is known again only by who has all fingerprints and the address in common", () => {
     fc.assert(
       fc.property(anyFacts, anyFacts, (one, other) => {
         const [a, b] = [subject(one), subject(other)];
-        if (visitOf(a) !== visitOf(b)) return;
+        const visits = knownVisits<string>(10);
+        visits.keep(a, "a");
+        expect(visits.get(a)).toBe("a");
+        if (visits.get(b) === undefined) return;
         expect(a.ip).toBe(b.ip);
         expect(a.method).toBe(b.method);
         expect(fingerprintsOf(a, "sha256")).toEqual(fingerprintsOf(b, "sha256"));
@@ -39,33 +44,62 @@ describe("what a visit is known by", () => {
     );
   });
 
-  test("tells each of its facts apart, and leaves the query out", () => {
+  test("is told apart by each of its facts, whatever its query", () => {
     const facts = { ip: "192.0.2.1", method: "GET", host: "a.example", path: "/a", agent: "x", query: "1" };
     const others = [
       { ip: "192.0.2.2" },
       { method: "POST" },
       { host: "b.example" },
       { path: "/b" },
+      { path: "/ab" },
       { agent: "y" },
-    ].map((other) => visitOf(subject({ ...facts, ...other })));
-    expect(new Set([visitOf(subject(facts)), ...others]).size).toBe(6);
-    expect(visitOf(subject({ ...facts, query: "2" }))).toBe(visitOf(subject(facts)));
+    ].map((other) => subject({ ...facts, ...other }));
+    const visits = knownVisits<number>(100);
+    visits.keep(subject(facts), -1);
+    expect(others.map((other) => visits.get(other))).toEqual(others.map(() => undefined));
+    for (const [i, other] of others.entries()) visits.keep(other, i);
+    expect(others.map((other) => visits.get(other))).toEqual(others.map((_, i) => i));
+    expect(visits.get(subject({ ...facts, query: "2" }))).toBe(-1);
+    expect(
+      visits.get(subjectOf("192.0.2.1", { path: "/a", host: "a.example", headers: { "user-agent": "x" } })),
+    ).toBe(-1);
   });
 
-  test("is nothing where it would be long", () => {
-    expect(visitOf(subjectOf("192.0.2.1", { path: `/${"x".repeat(600)}` }))).toBeUndefined();
+  test("is not kept where it would be long", () => {
+    const visits = knownVisits<string>(10);
+    const long = subjectOf("192.0.2.1", { path: `/${"x".repeat(600)}` });
+    visits.keep(long, "long");
+    expect(visits.get(long)).toBeUndefined();
+  });
+
+  test("of which more is found out is known by that", () => {
+    const visits = knownVisits<string>(10);
+    const one = subjectOf("192.0.2.1", { path: "/a" });
+    visits.keep(one, "first");
+    visits.keep(one, "second");
+    expect(visits.get(one)).toBe("second");
   });
 });
 
 test("who comes again is remembered, of all others as many as there is room for", () => {
-  const visits = knownVisits<object>(10);
-  const often = [{ rule: "r", key: "often" }];
-  visits.keep("often", often);
+  const visits = knownVisits<string>(10);
+  const often = subjectOf("192.0.2.1", { path: "/often" });
+  const once = (i: number) => subjectOf(`198.51.100.${i}`, { path: "/once" });
+  visits.keep(often, "often");
   for (let i = 0; i < 100; i++) {
-    visits.keep(`once ${i}`, []);
-    expect(visits.get("often")).toBe(often);
+    visits.keep(once(i), "once");
+    expect(visits.get(often)).toBe("often");
   }
-  const known = Array.from({ length: 100 }, (_, i) => visits.get(`once ${i}`)).filter(Boolean);
+  const known = Array.from({ length: 100 }, (_, i) => visits.get(once(i))).filter(Boolean);
   expect(known.length).toBeLessThanOrEqual(20);
-  expect(visits.get("once 0")).toBeUndefined();
+  expect(visits.get(once(0))).toBeUndefined();
+});
+
+test("of one address no more are remembered than can be looked through", () => {
+  const visits = knownVisits<number>(1000);
+  const page = (i: number) => subjectOf("192.0.2.1", { path: `/${i}` });
+  for (let i = 0; i < 500; i++) visits.keep(page(i), i);
+  const known = Array.from({ length: 500 }, (_, i) => visits.get(page(i))).filter((i) => i !== undefined);
+  expect(known).toHaveLength(16);
+  expect(visits.get(page(499))).toBe(499);
 });

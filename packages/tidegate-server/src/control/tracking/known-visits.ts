@@ -2,45 +2,130 @@ import type { Subject } from "tidegate";
 
 /** What was found out about the visits of lately. Whoever comes again is known by what it says, without a fingerprint. */
 export interface KnownVisits<T> {
-  get(visit: string): T | undefined;
-  keep(visit: string, known: T): void;
+  /** Of a visit that has all in common of which fingerprints and addresses are made. */
+  get(subject: Subject): T | undefined;
+  keep(subject: Subject, known: T): void;
 }
 
-/** Two generations of at most so many each: what is not asked for while a whole one fills is forgotten. */
-export function knownVisits<T>(mostInEither: number): KnownVisits<T> {
-  let young = new Map<string, T>();
-  let old = young;
+/** All that fingerprints and addresses are made of. */
+class Visit<T> {
+  readonly method: string;
+  readonly host: string;
+  readonly page: string;
+  readonly userAgent: string;
+  known: T;
 
-  function keep(visit: string, known: T): void {
-    if (young.size >= mostInEither) {
-      old = young;
-      young = new Map();
-    }
-    young.set(visit, known);
+  constructor(facts: Facts, known: T) {
+    this.method = facts.method;
+    this.host = facts.host;
+    this.page = facts.page;
+    this.userAgent = facts.userAgent;
+    this.known = known;
   }
+}
 
-  return {
-    get(visit) {
-      const known = young.get(visit);
-      if (known !== undefined) return known;
-      const older = old.get(visit);
-      if (older !== undefined) keep(visit, older);
-      return older;
-    },
-    keep,
-  };
+interface Facts {
+  readonly ip: string;
+  readonly method: string;
+  readonly host: string;
+  readonly page: string;
+  readonly userAgent: string;
 }
 
 /** Some hundred bytes are kept of a visit; nobody is to fill the memory with long ones. */
 const longest = 512;
+/** Of one address: beyond these the next one takes the place of another. */
+const mostOfOne = 16;
 
-/** All that fingerprints and addresses are made of, so that no two visits that differ in it are one text. Undefined: too long to be kept. */
-export function visitOf(subject: Subject): string | undefined {
+/** Two generations of at most so many each: what is not asked for while a whole one fills is forgotten. */
+export function knownVisits<T>(mostInEither: number): KnownVisits<T> {
+  let young = new Map<string, Visit<T>[]>();
+  let old = young;
+  let count = 0;
+  let turn = 0;
+
+  function visitsOf(ip: string): Visit<T>[] | undefined {
+    const known = young.get(ip);
+    if (known !== undefined) return known;
+    const older = old.get(ip);
+    if (older !== undefined) add(ip, older);
+    return older;
+  }
+
+  function add(ip: string, visits: Visit<T>[]): void {
+    makeRoom();
+    young.set(ip, visits);
+    count += visits.length;
+  }
+
+  function makeRoom(): void {
+    if (count < mostInEither) return;
+    old = young;
+    young = new Map();
+    count = 0;
+  }
+
+  return {
+    get(subject) {
+      const visits = visitsOf(subject.ip);
+      return visits === undefined ? undefined : find(visits, subject)?.known;
+    },
+    keep(subject, known) {
+      const facts = factsOf(subject);
+      if (lengthOf(facts) > longest) return;
+      const visits = visitsOf(facts.ip);
+      const before = visits && find(visits, subject);
+      if (before !== undefined) before.known = known;
+      else if (visits === undefined) add(inOnePiece(facts.ip), [new Visit(inPieces(facts), known)]);
+      else if (visits.length < mostOfOne) {
+        visits.push(new Visit(inPieces(facts), known));
+        count++;
+      } else visits[turn++ % mostOfOne] = new Visit(inPieces(facts), known);
+    },
+  };
+}
+
+function find<T>(visits: readonly Visit<T>[], subject: Subject): Visit<T> | undefined {
+  const { method, host, path } = subject;
+  const userAgent = userAgentOf(subject);
+  const length = pageLength(path);
+  for (let i = 0; i < visits.length; i++) {
+    const visit = visits[i] as Visit<T>;
+    if (
+      visit.page.length === length &&
+      path.startsWith(visit.page) &&
+      visit.userAgent === userAgent &&
+      visit.host === host &&
+      visit.method === method
+    )
+      return visit;
+  }
+  return undefined;
+}
+
+function factsOf(subject: Subject): Facts {
   const { ip, method, host, path } = subject;
-  const userAgent = subject.header("user-agent") ?? "";
+  return { ip, method, host, page: path.slice(0, pageLength(path)), userAgent: userAgentOf(subject) };
+}
+
+function userAgentOf(subject: Subject): string {
+  return subject.header("user-agent") ?? "";
+}
+
+function pageLength(path: string): number {
   const query = path.indexOf("?");
-  const page = query < 0 ? path : path.slice(0, query);
-  const lengths = `${ip.length} ${method.length} ${host.length} ${page.length} `;
-  const visit = lengths + ip + method + host + page + userAgent;
-  return visit.length > longest ? undefined : visit;
+  return query < 0 ? path.length : query;
+}
+
+function lengthOf({ ip, method, host, page, userAgent }: Facts): number {
+  return ip.length + method.length + host.length + page.length + userAgent.length;
+}
+
+/** Texts of their own: a piece of a longer one keeps all of it in memory. */
+function inPieces({ ip, method, host, page, userAgent }: Facts): Facts {
+  return { ip, method, host: inOnePiece(host), page: inOnePiece(page), userAgent: inOnePiece(userAgent) };
+}
+
+function inOnePiece(text: string): string {
+  return Buffer.from(text, "utf16le").toString("utf16le");
 }

@@ -32,7 +32,13 @@ function sliced(terms: { most?: number; isAway?: () => boolean } = {}) {
     hold: (rule, key, forMs) => counts.hold(rule, key, forMs),
     forget: (checks) => counts.forget(checks),
   };
-  const store = slicingStore(later, { share: 0.25, everyMs: 200, most: terms.most ?? 100, now: clock });
+  const store = slicingStore(later, {
+    share: 0.25,
+    everyMs: 200,
+    idleMs: 5_000,
+    most: terms.most ?? 100,
+    now: clock,
+  });
   const hit = async (key: string, own = slow): Promise<Verdict> =>
     (await store.decide([{ rule: "r", key, limit: own }]))[0] as Verdict;
   const pass = (ms: number) => {
@@ -60,13 +66,22 @@ describe("a client far below its rate", () => {
     expect(known("a")).toBe(21);
   });
 
-  test("is asked about where it comes back after a while", async () => {
-    const { hit, known, asked, pass } = sliced();
+  test("is asked about where it comes back after a while, soon where many others came", async () => {
+    const { hit, known, asked, pass } = sliced({ most: 40 });
     await hit("a");
-    await pass(1000);
+    await pass(4_000);
+    expect((await hit("a")).source).toBe("slice");
+    await pass(10_500);
     expect((await hit("a")).source).toBe("store");
-    expect(asked).toEqual([1, 1]);
-    expect(known("a")).toBe(2);
+    expect(asked).toEqual([1, 1, 1]);
+    expect(known("a")).toBe(3);
+    for (let i = 0; i < 20; i++) await hit(`client ${i}`);
+    await pass(200);
+    await hit("client 0");
+    await pass(700);
+    await hit("client 0");
+    await pass(1_000);
+    expect((await hit("client 7")).source).toBe("store");
   });
 
   test("is asked about where the store could not be told for long", async () => {
@@ -76,14 +91,15 @@ describe("a client far below its rate", () => {
     let asked = 0;
     const asking = (checks: readonly Check[]) =>
       ++asked === 1 ? counts.decide(checks) : new Promise<Verdict[]>(() => {});
-    const store = slicingStore(frozen, { share: 0.25, everyMs: 200, most: 100, now: clock });
+    const store = slicingStore(frozen, { share: 0.25, everyMs: 200, idleMs: 5_000, most: 100, now: clock });
     await store.decide([{ rule: "r", key: "a", limit: steady }]);
     const slices = store.slicesOf([{ rule: "r", key: "a" }]) ?? [];
-    for (let ms = 0; ms < 600; ms += 20) {
+    for (let ms = 0; ms < 800; ms += 20) {
       expect(store.countHere(slices)).toBe(true);
       clock.advance(20);
       await vi.advanceTimersByTimeAsync(20);
     }
+    // Told of after 200 ms, it has waited for 600 since.
     expect(store.countHere(slices)).toBe(false);
     expect(asked).toBe(2);
   });
@@ -116,6 +132,7 @@ describe("a client far below its rate", () => {
     await pass(1);
     expect(asked).toEqual([1, 1, 4]);
     expect(known("a")).toBe(5);
+    await pass(10_000);
     await pass(10_000);
     expect(asked).toHaveLength(3);
     expect(store.slicesOf([{ rule: "r", key: "a" }])).toBeUndefined();
@@ -205,7 +222,7 @@ test("answers that come late grant nothing that was counted meanwhile", async ()
       return new Promise<Verdict[]>((resolve) => answers.push(() => resolve(verdicts)));
     },
   } as unknown as Store;
-  const store = slicingStore(slowly, { share: 0.25, everyMs: 200, most: 100, now: clock });
+  const store = slicingStore(slowly, { share: 0.25, everyMs: 200, idleMs: 5_000, most: 100, now: clock });
   const hit = () => store.decide([{ rule: "r", key: "a", limit: slow }]);
   for (let i = 0; i < 10; i++) void hit();
   let unasked = 0;
@@ -280,9 +297,9 @@ describe("a hit of one whose slices are at hand", () => {
     expect([a, b, c].map(({ length }) => length)).toEqual([1, 1, 1]);
     await store.forget([{ rule: "r", key: "a", limit: slow }]);
     expect(store.countHere(a)).toBe(false);
-    await pass(190);
+    await pass(4_990);
     expect(store.countHere(b)).toBe(true);
-    await pass(200);
+    await pass(5_000);
     expect(slices("c")).toBeUndefined();
     expect(store.countHere(c)).toBe(false);
     isAway = true;

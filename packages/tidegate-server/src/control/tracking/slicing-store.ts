@@ -6,8 +6,10 @@ export type Counted = Pick<Check, "rule" | "key">;
 export interface SlicingOptions {
   /** The share of what the store says is left that this process may count by itself before it asks again. */
   readonly share: number;
-  /** How often the store hears of what was counted here; of many clients in turn, so that none waits for twice as long. */
+  /** How soon the store hears of what was counted here; of many clients in turn, so that none waits for twice as long. */
   readonly everyMs: number;
+  /** Who has not come for so long is asked about again; where there is little room left, much sooner. */
+  readonly idleMs: number;
   /** Keys counted here at the same time: all others are asked about each time. */
   readonly most: number;
   /** For tests. Default `performance.now`. */
@@ -29,23 +31,24 @@ export interface Slice {
   verdicts: readonly Verdict[];
   shown: readonly Verdict[] | undefined;
   left: number;
-  /** Hits that the store does not know of yet. */
+  /** Hits that the store does not know of yet, and when the first of them came. */
   taken: number;
-  /** When the store answered last. */
-  grantedAt: number;
-  /** When it is looked at next. */
-  dueAt: number;
-  isBeingTold: boolean;
+  since: number;
+  isInLine: boolean;
 }
 
 /** In one go: more would be felt. */
 const mostTold = 16;
-const mostLookedAt = 256;
+const mostLookedAt = 64;
+/** When closing. */
+const mostAtOnce = 256;
 /** Between one go and the next, at least. */
 const pauseMs = 2;
 /** Whoever is due within this share of the time is told of with who is due now. */
 const early = 1 / 4;
-/** A slice that was not told of for so many times the time has ended: its client is asked about. */
+/** Up to this share of their number those who come no more may stay a while. */
+const roomy = 1 / 4;
+/** Whose hits could not be told for so many times the time is asked about. */
 const longest = 3;
 
 /**
@@ -55,13 +58,17 @@ const longest = 3;
  * much later as the store hears of it.
  */
 export function slicingStore(store: Store, options: SlicingOptions): SlicingStore {
-  const { share, everyMs, most, now = () => performance.now() } = options;
+  const { share, everyMs, idleMs, most, now = () => performance.now() } = options;
   const { keepsDeadlines, accept, clock } = store;
   const byRule = new Map<string, Map<string, Slice>>();
-  /** In the order in which they are looked at. */
-  let inOrder: Slice[] = [];
+  /** All of them, and how far they were looked through for who comes no more. */
+  let slices: Slice[] = [];
+  let lookedAt = 0;
+  /** Those with hits to tell of, the oldest first. */
+  let line: Slice[] = [];
   let terms: Terms | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let roundAt = 0;
   let isClosed = false;
   const underWay = new Set<Promise<unknown>>();
 
@@ -75,8 +82,21 @@ export function slicingStore(store: Store, options: SlicingOptions): SlicingStor
     if (slice !== undefined) makeVoid(slice);
   }
 
-  function isOpen(slice: Slice, at: number): boolean {
-    return slice.left >= 1 && at < slice.grantedAt + longest * everyMs;
+  function isOpen({ left, taken, since }: Slice, at: number): boolean {
+    return left >= 1 && (taken === 0 || at < since + longest * everyMs);
+  }
+
+  function takeOne(slice: Slice, at: number): void {
+    slice.left--;
+    if (slice.taken++ > 0) return;
+    slice.since = at;
+    standInLine(slice);
+  }
+
+  function standInLine(slice: Slice): void {
+    if (slice.isInLine) return;
+    slice.isInLine = true;
+    if (line.push(slice) === 1) goRoundIn(everyMs);
   }
 
   /** Undefined where some rule has to be asked. */
@@ -89,7 +109,7 @@ export function slicingStore(store: Store, options: SlicingOptions): SlicingStor
     const verdicts: Verdict[] = [];
     for (let i = 0; i < checks.length; i = endOfGroup(checks, i)) {
       const slice = sliceOf(checks[i] as Check) as Slice;
-      takeOne(slice);
+      takeOne(slice, at);
       slice.shown ??= slice.verdicts.map((verdict) => ({ ...verdict, source: "slice" }));
       for (const verdict of slice.shown) verdicts.push(verdict);
     }
@@ -97,19 +117,14 @@ export function slicingStore(store: Store, options: SlicingOptions): SlicingStor
   }
 
   function slicesOf(counted: readonly Counted[]): readonly Slice[] | undefined {
-    const slices: Slice[] = [];
-    for (const each of counted) {
-      const slice = sliceOf(each);
-      if (slice === undefined) return undefined;
-      slices.push(slice);
-    }
-    return slices;
+    const known = counted.map(sliceOf);
+    return known.every((slice) => slice !== undefined) ? known : undefined;
   }
 
   function countHere(slices: readonly Slice[]): boolean {
     const at = now();
     for (let i = 0; i < slices.length; i++) if (!isOpen(slices[i] as Slice, at)) return false;
-    for (let i = 0; i < slices.length; i++) takeOne(slices[i] as Slice);
+    for (let i = 0; i < slices.length; i++) takeOne(slices[i] as Slice, at);
     return true;
   }
 
@@ -142,60 +157,63 @@ export function slicingStore(store: Store, options: SlicingOptions): SlicingStor
     const slice = sliceOf(about);
     // The store does not know yet of what came while it was asked.
     const left = Math.floor(share * (leftOf(checks, verdicts) - (slice?.taken ?? 0)));
-    const at = now();
     if (slice !== undefined) {
       slice.verdicts = verdicts;
       slice.shown = undefined;
       slice.left = left;
-      slice.grantedAt = at;
-    } else if (left >= 1 && inOrder.length < most && !isClosed) {
-      const begun = begin(checks, verdicts, left, at);
+    } else if (left >= 1 && slices.length < most && !isClosed) {
+      const begun = { checks, verdicts, shown: undefined, left, taken: 0, since: now(), isInLine: false };
       keep(about, begun);
-      inOrder.push(begun);
-      timer ??= setTimeout(goRound, everyMs).unref();
+      if (slices.push(begun) === 1) goRoundIn(idleMs);
     }
-  }
-
-  function begin(checks: readonly Check[], verdicts: readonly Verdict[], left: number, at: number): Slice {
-    const dueAt = at + everyMs;
-    return { checks, verdicts, shown: undefined, left, taken: 0, grantedAt: at, dueAt, isBeingTold: false };
   }
 
   function keep({ rule, key }: Counted, slice: Slice): void {
-    const slices = byRule.get(rule);
-    if (slices === undefined) byRule.set(rule, new Map([[key, slice]]));
-    else slices.set(key, slice);
+    const ofRule = byRule.get(rule);
+    if (ofRule === undefined) byRule.set(rule, new Map([[key, slice]]));
+    else ofRule.set(key, slice);
   }
 
-  /** Tells of those who are due, a few at a time, and lets go of those who came no more. */
+  function goRoundIn(ms: number): void {
+    const at = now() + ms;
+    if (timer !== undefined && roundAt <= at) return;
+    clearTimeout(timer);
+    roundAt = at;
+    timer = setTimeout(goRound, ms).unref();
+  }
+
+  /** Tells of those who are due, a few at a time, and lets go of some of those who came no more. */
   function goRound(): void {
     const at = now();
-    let looked = 0;
-    let told = 0;
-    for (; looked < Math.min(inOrder.length, mostLookedAt) && told < mostTold; looked++) {
-      const slice = inOrder[looked] as Slice;
-      if (at < slice.dueAt - early * everyMs) break;
-      if (slice.taken > 0) {
-        if (!slice.isBeingTold) {
-          told++;
-          tell(slice);
-        }
-      } else if (at >= slice.grantedAt + (1 - early) * everyMs) {
-        end(slice);
-        continue;
-      }
-      slice.dueAt = at + everyMs;
-      inOrder.push(slice);
-    }
-    inOrder.splice(0, looked);
     timer = undefined;
-    const [next] = inOrder;
-    if (next !== undefined) timer = setTimeout(goRound, Math.max(pause(), next.dueAt - at)).unref();
+    const latest = at - (1 - early) * everyMs;
+    let told = 0;
+    while (told < Math.min(line.length, mostTold) && (line[told] as Slice).since <= latest)
+      tell(line[told++] as Slice);
+    line.splice(0, told);
+    letGo(at - (slices.length < roomy * most ? idleMs : longest * everyMs));
+    const [next] = line;
+    if (next !== undefined) goRoundIn(Math.max(pause(), next.since + everyMs - at));
+    else if (slices.length > 0) goRoundIn((idleMs * mostLookedAt) / Math.max(slices.length, mostLookedAt));
   }
 
   /** So long that all have had their turn after `everyMs`, but for thousands. */
   function pause(): number {
-    return Math.min(early * everyMs, Math.max(pauseMs, (everyMs * mostTold) / inOrder.length));
+    return Math.min(early * everyMs, Math.max(pauseMs, (everyMs * mostTold) / line.length));
+  }
+
+  /** Looks at the next few for who has not come since. */
+  function letGo(since: number): void {
+    for (let looked = Math.min(slices.length, mostLookedAt); looked > 0; looked--) {
+      if (lookedAt >= slices.length) lookedAt = 0;
+      const slice = slices[lookedAt] as Slice;
+      if (slice.isInLine || slice.since > since) lookedAt++;
+      else {
+        slices[lookedAt] = slices.at(-1) as Slice;
+        slices.pop();
+        end(slice);
+      }
+    }
   }
 
   /** Of all hits since it was last told of. The client goes on meanwhile; should this sum make a hold begin, its next hit finds it. */
@@ -206,18 +224,18 @@ export function slicingStore(store: Store, options: SlicingOptions): SlicingStor
 
   async function tellStore(slice: Slice): Promise<void> {
     const { checks } = slice;
-    const more = take(slice) - 1;
-    slice.isBeingTold = true;
     try {
-      const verdicts = await store.decide(
-        checks.map((check) => heavier(check, more)),
-        terms,
-      );
-      if (sliceOf(checks[0] as Check) === slice) grant(checks, verdicts);
+      const taken = take(slice);
+      if (taken > 0) {
+        const weighed = checks.map((check) => heavier(check, taken - 1));
+        const verdicts = await store.decide(weighed, terms);
+        if (sliceOf(checks[0] as Check) === slice) grant(checks, verdicts);
+      }
+      slice.isInLine = false;
+      // It went on while it was told of.
+      if (slice.taken > 0) standInLine(slice);
     } catch {
       drop();
-    } finally {
-      slice.isBeingTold = false;
     }
   }
 
@@ -229,8 +247,9 @@ export function slicingStore(store: Store, options: SlicingOptions): SlicingStor
 
   /** The store does not answer: nothing is known of anybody, and what it was not told of yet is lost. */
   function drop(): void {
-    for (const slices of byRule.values()) for (const slice of slices.values()) makeVoid(slice);
-    inOrder = [];
+    slices.forEach(makeVoid);
+    slices = [];
+    line = [];
     byRule.clear();
   }
 
@@ -259,12 +278,12 @@ export function slicingStore(store: Store, options: SlicingOptions): SlicingStor
       isClosed = true;
       clearTimeout(timer);
       do {
-        for (const slice of inOrder.splice(0, mostLookedAt)) {
-          if (slice.taken > 0) tell(slice);
+        for (const slice of slices.splice(0, mostAtOnce)) {
+          tell(slice);
           end(slice);
         }
         await Promise.all(underWay);
-      } while (inOrder.length > 0);
+      } while (slices.length > 0);
     },
   };
 }
@@ -280,11 +299,6 @@ function take(slice: Slice): number {
 function makeVoid(slice: Slice): void {
   slice.left = 0;
   slice.taken = 0;
-}
-
-function takeOne(slice: Slice): void {
-  slice.left--;
-  slice.taken++;
 }
 
 function endOfGroup(checks: readonly Check[], from: number): number {
