@@ -15,16 +15,23 @@ export async function startUpstream() {
   return { port, connections: () => ask({ do: "connections" }) };
 }
 
-/** `flood(request, ms)`, `pace(request, ms, rate)`, `crowd(options)`, `stream(options)`: see wire-loader.mjs. */
+/**
+ * `flood(request, ms)`, `pace(request, ms, rate)`, `crowd(options)`, `stream(options)`: see wire-loader.mjs. `on(port)` is the
+ * same process's load on another port.
+ */
 export async function startLoad(port) {
   const ask = startChild("./wire-loader.mjs", "the load's process");
-  await ask({ do: "open", port, sockets: SOCKETS });
-  return {
-    flood: (request, ms) => ask({ do: "flood", request, ms }),
-    pace: (request, ms, rate) => ask({ do: "pace", request, ms, rate }),
-    crowd: (options) => ask({ do: "crowd", ...options }),
-    stream: (options) => ask({ do: "stream", ...options }),
+  const on = async (port) => {
+    await ask({ do: "open", port, sockets: SOCKETS });
+    return {
+      flood: (request, ms) => ask({ do: "flood", port, request, ms }),
+      pace: (request, ms, rate) => ask({ do: "pace", port, request, ms, rate }),
+      crowd: (options) => ask({ do: "crowd", port, ...options }),
+      stream: (options) => ask({ do: "stream", port, ...options }),
+      on,
+    };
   };
+  return on(port);
 }
 
 /** Until V8 has compiled what there is to compile. */

@@ -12,8 +12,9 @@ const BYTES = Object.fromEntries(
 const END = Buffer.from("\r\n\r\n");
 const STATUS_AT = "HTTP/1.1 ".length;
 
+/** The lanes to each port, and those in use. */
+const fleets = new Map();
 let lanes = [];
-let target;
 let onAnswer;
 
 function fail(why) {
@@ -79,12 +80,11 @@ function openLane(port, i) {
   });
 }
 
-/** All lanes open; those that were closed while they had nothing to do are opened again. */
-async function openLanes() {
-  const { port, sockets } = target;
-  lanes = await Promise.all(
-    Array.from({ length: sockets }, (_, i) => (lanes[i]?.isOpen ? lanes[i] : openLane(port, i))),
-  );
+/** All lanes to a port open; those that were closed while they had nothing to do are opened again. */
+async function openLanes(port, sockets) {
+  const before = fleets.get(port) ?? Array.from({ length: sockets }, () => undefined);
+  lanes = await Promise.all(before.map((lane, i) => (lane?.isOpen ? lane : openLane(port, i))));
+  fleets.set(port, lanes);
 }
 
 function result(latencies, started) {
@@ -199,15 +199,12 @@ function stream({ from, to, rate, ms }) {
 }
 
 const onLanes = (act) => async (message) => {
-  await openLanes();
+  await openLanes(message.port);
   return act(message);
 };
 
 answerParent({
-  open(message) {
-    target = message;
-    return openLanes();
-  },
+  open: ({ port, sockets }) => openLanes(port, sockets),
   flood: onLanes(flood),
   pace: onLanes(pace),
   crowd: onLanes(crowd),

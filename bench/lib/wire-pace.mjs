@@ -1,5 +1,5 @@
 import { median } from "./stats.mjs";
-import { setupProxy, startLoad, verifyKept, warmUpOn } from "./wire-load.mjs";
+import { setupProxy, verifyKept, warmUpOn } from "./wire-load.mjs";
 
 const REQUEST = "get";
 const LEAD_IN_MS = 50;
@@ -34,7 +34,7 @@ export async function setupPaced({ make, contestant, sampleMs }) {
  */
 export async function setupBeside({ make, contestant, sampleMs }) {
   const { upstream, proxy, load } = await setupProxy({ make, contestant, names: [REQUEST] });
-  const twinLoad = await startLoad(proxy.twin.port);
+  const twinLoad = await load.on(proxy.twin.port);
   for (let i = 0; i < 2; i++)
     for (const each of [load, twinLoad]) await warmUpOn(each, REQUEST, sampleMs / 2);
   await proxy.afterWarmUp?.();

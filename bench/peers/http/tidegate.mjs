@@ -1,4 +1,5 @@
 import { expressApp, fastifyApp, nodeApp } from "../../lib/apps.mjs";
+import { connect } from "../../lib/clients.mjs";
 import { LIMIT } from "../../lib/settings.mjs";
 
 const limit = `${LIMIT} per hour`;
@@ -45,4 +46,6 @@ export const apps = {
   fastify: () => onFastify({ limit }),
   "fastify-hidden": () => onFastify({ limit, headers: false }),
   "fastify-redis": async (context) => onFastify(await threeOnRedis(context)),
+  "fastify-ioredis": async ({ port }) =>
+    onFastify(await threeOnRedis({ client: await connect("ioredis", port) })),
 };
