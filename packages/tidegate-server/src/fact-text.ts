@@ -35,3 +35,8 @@ export function nameText(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   return typeof value === "number" || typeof value === "bigint" ? String(value) : undefined;
 }
+
+/** For texts that are kept: V8 holds all of a long one in memory for a piece cut from it. */
+export function ofItsOwn(text: string): string {
+  return Buffer.from(text, "utf16le").toString("utf16le");
+}

@@ -251,6 +251,24 @@ describe("a client that goes on", () => {
   });
 });
 
+test("a client that crosses by what several processes counted of it is told of, whoever finds out", async () => {
+  const clock = virtualClock(1_700_000_000_000);
+  const store = memoryStore({ clock });
+  // From rest 44 pass at once.
+  const all = Array.from({ length: 8 }, () => tracker({ store, standard: "60 per minute" }));
+  for (const each of all) await each.send(1, client, atA);
+  for (const each of all) await each.send(7, client, atA);
+  const told = () => all.flatMap((each) => each.told);
+  await vi.waitFor(() => expect(told().length).toBeGreaterThan(0), { timeout: 5_000 });
+  expect(told().filter(({ leaked }) => leaked === 0)).toMatchObject([
+    { rule: "edge/standard", about: { ip: client, path: "/a" }, until: expect.any(Number) },
+  ]);
+  const crossed = await Promise.all(
+    all.map((each) => each.metric('tidegate_crossed_total{rule="edge/standard"} 1')),
+  );
+  expect(crossed.filter(Boolean)).toHaveLength(1);
+});
+
 test("who was cleared starts afresh", async () => {
   const { send, told, store } = tracker();
   await send(4, client, atA);

@@ -8,8 +8,9 @@ import {
   type Subject,
   type Verdict,
 } from "tidegate";
+import { ofItsOwn } from "../fact-text.js";
 import type { Log } from "../log.js";
-import type { Offender, Offenders } from "../offenders.js";
+import type { Offender, OffenderFacts, Offenders } from "../offenders.js";
 import type { TrackSettings } from "../settings.js";
 import { clientBlock } from "./client-block.js";
 import { factsOf } from "./offender-of.js";
@@ -55,7 +56,7 @@ const retryMs = 50;
 /** What is known of who came before: where it stands among those seen, and what it is counted under. */
 interface Visit {
   readonly place: number;
-  readonly slices: readonly Slice[];
+  readonly slices: readonly Slice<OffenderFacts>[];
 }
 
 export function openTracker(options: TrackerOptions): Tracker {
@@ -66,7 +67,12 @@ export function openTracker(options: TrackerOptions): Tracker {
   const address = settings.address === undefined ? undefined : trackedLimit(settings.address, settings);
   const hold = { for: settings.holdFor as readonly Duration[] };
   const only = settings.methods.length === 0 ? {} : { only: { method: settings.methods } };
-  const sliced = slicingStore(gatheringStore(store, gathering), slicing);
+  const sliced = slicingStore<OffenderFacts>(gatheringStore(store, gathering), {
+    ...slicing,
+    onRefused({ about }, verdicts) {
+      if (about !== undefined) judge(about, refusedBy(verdicts), now());
+    },
+  });
   const gate = createGate({
     store: sliced,
     directory: memoryDirectory(),
@@ -96,6 +102,7 @@ export function openTracker(options: TrackerOptions): Tracker {
   let triedAt = 0;
   gate.on("degraded", () => {
     isStoreAway = true;
+    sliced.drop();
   });
   gate.on("recovered", () => {
     isStoreAway = false;
@@ -111,11 +118,13 @@ export function openTracker(options: TrackerOptions): Tracker {
       meters[source === "none" ? "dropped" : "counted"]++;
       // Not asked about, or refused without a write: that says nothing of the store, so the next one tries.
       if (isStoreAway && (verdicts.length === 0 || !allowed)) triedAt = 0;
-      if (!allowed) for (const verdict of verdicts) judge(subject, verdict, at);
+      if (!allowed) judgeAll(subject, verdicts, at);
       // Whoever is counted for its address block is so for this second only.
       else if (verdicts.every(({ rule }) => perSecond.has(rule))) {
         const slices = sliced.slicesOf(verdicts);
-        if (slices !== undefined) visits.keep(subject, { place, slices });
+        if (slices === undefined) return;
+        visits.keep(subject, { place, slices });
+        for (const slice of slices) slice.about ??= keptFacts(subject);
       }
     } catch (error) {
       meters.dropped++;
@@ -125,15 +134,20 @@ export function openTracker(options: TrackerOptions): Tracker {
     }
   }
 
+  function judgeAll(subject: Subject, verdicts: readonly Verdict[], at: number): void {
+    const about = factsOf(subject);
+    for (const verdict of verdicts) judge(about, verdict, at);
+  }
+
   /**
    * By this process's clock, as edges and guards read it: the store's own may differ. The wait is what is left of the hold,
    * or until the estimate falls below the rate, whichever is longer.
    */
-  function judge(subject: Subject, verdict: Verdict, at: number): void {
+  function judge(about: OffenderFacts, verdict: Verdict, at: number): void {
     const { rule, key, heldUntil, crossed = false, estimate = 0, retryAfterMs } = verdict;
     const rate = perSecond.get(rule);
     if (verdict.allowed || heldUntil === undefined || rate === undefined) return;
-    held.add(clientBlock(subject.ip));
+    if (about.ip !== undefined) held.add(clientBlock(about.ip));
     const until = Math.ceil(now() + retryAfterMs);
     const score = Math.max(1, estimate / rate);
     if (crossed) meters.crossed.labels(rule).inc();
@@ -141,7 +155,6 @@ export function openTracker(options: TrackerOptions): Tracker {
     if (!crossed && teller.seenAgain({ rule, key, until, score })) return;
     const leaked = crossed ? 0 : 1;
     const share = Math.min(1, held.count() / Math.max(1, seen.count()));
-    const about = factsOf(subject);
     const offender: Offender = { key, rule, crossedAt: at, until, score, leaked, edges: [], about, share };
     teller.tell(offender);
   }
@@ -175,4 +188,20 @@ export function openTracker(options: TrackerOptions): Tracker {
       await gate.close();
     },
   };
+}
+
+/** Facts of a client that may be kept for long. */
+function keptFacts(subject: Subject): OffenderFacts {
+  const facts = Object.entries(factsOf(subject)).map(([name, fact]) => [name, ofItsOwn(fact)]);
+  return Object.fromEntries(facts);
+}
+
+/** What a store says of one rule and key, in one verdict: of a hold that begins the limit beside it knows nothing. */
+function refusedBy(verdicts: readonly Verdict[]): Verdict {
+  const [verdict] = verdicts as [Verdict];
+  const begun = verdicts.find(({ crossed }) => crossed);
+  if (begun?.heldUntil === undefined) return verdict;
+  const { heldUntil } = begun;
+  const retryAfterMs = Math.max(verdict.retryAfterMs, Math.ceil(heldUntil - begun.at));
+  return { ...verdict, heldUntil, crossed: true, retryAfterMs };
 }

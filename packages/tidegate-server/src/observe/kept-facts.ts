@@ -1,4 +1,5 @@
 import type { Decision, Subject } from "tidegate";
+import { ofItsOwn } from "../fact-text.js";
 
 export const longestFact = 200;
 /** A part of a text keeps the whole of it in memory: of longer ones it is copied. */
@@ -9,7 +10,7 @@ export function cut(text: string, end: number = text.length): string {
   const most = Math.min(end, longestFact);
   if (text.length <= most) return text;
   const part = text.slice(0, most);
-  return text.length <= longestWhole ? part : Buffer.from(part, "utf16le").toString("utf16le");
+  return text.length <= longestWhole ? part : ofItsOwn(part);
 }
 
 export function cutIf(text: string | undefined): string | undefined {

@@ -103,3 +103,13 @@ test("of one address no more are remembered than can be looked through", () => {
   expect(known).toHaveLength(16);
   expect(visits.get(page(499))).toBe(499);
 });
+
+test("many pages of many addresses take no more room than many addresses", () => {
+  const visits = knownVisits<number>(100);
+  const page = (i: number, page: number) => subjectOf(`198.51.100.${i}`, { path: `/${page}` });
+  for (let i = 0; i < 99; i++) visits.keep(page(i, 0), 0);
+  for (let n = 1; n < 16; n++) for (let i = 0; i < 99; i++) visits.keep(page(i, n), n);
+  let known = 0;
+  for (let n = 0; n < 16; n++) for (let i = 0; i < 99; i++) if (visits.get(page(i, n)) !== undefined) known++;
+  expect(known).toBeLessThanOrEqual(2 * (100 + 16));
+});

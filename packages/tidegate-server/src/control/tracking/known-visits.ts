@@ -1,4 +1,5 @@
 import type { Subject } from "tidegate";
+import { ofItsOwn } from "../../fact-text.js";
 
 /** What was found out about the visits of lately. Whoever comes again is known by what it says, without a fingerprint. */
 export interface KnownVisits<T> {
@@ -53,12 +54,12 @@ export function knownVisits<T>(mostInEither: number): KnownVisits<T> {
   }
 
   function add(ip: string, visits: Visit<T>[]): void {
-    makeRoom();
     young.set(ip, visits);
-    count += visits.length;
+    grow(visits.length);
   }
 
-  function makeRoom(): void {
+  function grow(by: number): void {
+    count += by;
     if (count < mostInEither) return;
     old = young;
     young = new Map();
@@ -76,10 +77,10 @@ export function knownVisits<T>(mostInEither: number): KnownVisits<T> {
       const visits = visitsOf(facts.ip);
       const before = visits && find(visits, subject);
       if (before !== undefined) before.known = known;
-      else if (visits === undefined) add(inOnePiece(facts.ip), [new Visit(inPieces(facts), known)]);
+      else if (visits === undefined) add(ofItsOwn(facts.ip), [new Visit(inPieces(facts), known)]);
       else if (visits.length < mostOfOne) {
         visits.push(new Visit(inPieces(facts), known));
-        count++;
+        grow(1);
       } else visits[turn++ % mostOfOne] = new Visit(inPieces(facts), known);
     },
   };
@@ -121,11 +122,6 @@ function lengthOf({ ip, method, host, page, userAgent }: Facts): number {
   return ip.length + method.length + host.length + page.length + userAgent.length;
 }
 
-/** Texts of their own: a piece of a longer one keeps all of it in memory. */
 function inPieces({ ip, method, host, page, userAgent }: Facts): Facts {
-  return { ip, method, host: inOnePiece(host), page: inOnePiece(page), userAgent: inOnePiece(userAgent) };
-}
-
-function inOnePiece(text: string): string {
-  return Buffer.from(text, "utf16le").toString("utf16le");
+  return { ip, method, host: ofItsOwn(host), page: ofItsOwn(page), userAgent: ofItsOwn(userAgent) };
 }

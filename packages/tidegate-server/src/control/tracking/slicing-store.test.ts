@@ -104,7 +104,7 @@ describe("a client far below its rate", () => {
     expect(asked).toBe(2);
   });
 
-  test("closing tells of everybody, some hundred at a time, and of nobody more once the store is away", async () => {
+  test("closing tells of everybody, some hundred at a time, and ends where the store is away too", async () => {
     let isAway = false;
     const { store, hit, known, asked } = sliced({ most: 1000, isAway: () => isAway });
     const keys = Array.from({ length: 600 }, (_, i) => `client ${i}`);
@@ -121,6 +121,7 @@ describe("a client far below its rate", () => {
     isAway = true;
     await other.store.close();
     expect(keys.map(other.known)).toEqual(keys.map(() => 1));
+    expect(other.asked).toHaveLength(600);
   });
 
   test("who does not come back is told of all the same, and let go of", async () => {
@@ -179,6 +180,89 @@ test("the hit that crosses is the same one, and is asked about, however hits are
     }),
     { numRuns: 20 },
   );
+});
+
+test("nobody stands in others' way to be told of, however often it is asked about itself", async () => {
+  const { store, hit, asked, pass } = sliced({ most: 10_000 });
+  const fast = earrrl({ rate: 100, halfLife: 30_000 });
+  const busy = () => store.decide([{ rule: "busy", key: "a", limit: fast }]);
+  for (let i = 0; i < 4270; i++) await busy();
+  const before = asked.length;
+  let asks = 0;
+  for (let ms = 0; ms < 10_000; ms += 10) {
+    const first = asked.length;
+    await busy();
+    asks += asked.length - first;
+    if (ms % 50 === 0) for (let i = 0; i < 3; i++) await hit(`client ${ms}`);
+    await pass(10);
+  }
+  expect(asks).toBeGreaterThan(30);
+  await pass(400);
+  // Of each client the first hit was asked about, and the others came in a sum.
+  expect(asked.slice(before).filter((cost) => cost === 2).length).toBeGreaterThanOrEqual(200);
+});
+
+test("a call that fails costs nobody else anything", async () => {
+  const clock = virtualClock(start);
+  const counts = memoryStore({ clock });
+  const partly: Store = Object.assign(Object.create(counts), {
+    async decide(checks: readonly Check[]) {
+      if (checks.some(({ key }) => key === "bad")) throw new Error("away");
+      return counts.decide(checks);
+    },
+  });
+  const store = slicingStore(partly, { share: 0.25, everyMs: 200, idleMs: 5_000, most: 100, now: clock });
+  const hit = async (key: string) => store.decide([{ rule: "r", key, limit: steady }]);
+  for (let i = 0; i < 400; i++) {
+    await hit("good");
+    if (i % 4 === 0) await hit("bad").catch(() => {});
+    clock.advance(5);
+    await vi.advanceTimersByTimeAsync(5);
+  }
+  await store.close();
+  const [told] = counts.peek([{ rule: "r", key: "good", limit: steady }]);
+  const [fresh] = counts.peek([{ rule: "r", key: "fresh", limit: steady }]);
+  expect((fresh?.remaining ?? 0) - (told?.remaining ?? 0)).toBe(400);
+});
+
+test("whom the store refuses when it is told of, because of what others counted, is told of here", async () => {
+  const clock = virtualClock(start);
+  const counts = memoryStore({ clock });
+  const refused: unknown[] = [];
+  const store = slicingStore<string>(counts, {
+    share: 0.25,
+    everyMs: 200,
+    idleMs: 5_000,
+    most: 100,
+    now: clock,
+    onRefused: ({ about }, verdicts) => refused.push([about, verdicts.map(({ allowed }) => allowed)]),
+  });
+  const check: Check = { rule: "r", key: "a", limit: slow };
+  await store.decide([check]);
+  const slices = store.slicesOf([check]) ?? [];
+  for (const slice of slices) slice.about = "who it was";
+  for (let i = 0; i < 5; i++) expect(store.countHere(slices)).toBe(true);
+  counts.decide([{ ...check, cost: 101 }]);
+  clock.advance(200);
+  await vi.advanceTimersByTimeAsync(200);
+  expect(refused).toEqual([["who it was", [false]]]);
+  expect(store.countHere(slices)).toBe(false);
+});
+
+test("closing waits no longer than the deadline for a store that keeps none", async () => {
+  const clock = virtualClock(start);
+  const counts = memoryStore({ clock });
+  let isHung = false;
+  const hung: Store = Object.assign(Object.create(counts), {
+    decide: (checks: readonly Check[]) => (isHung ? new Promise(() => {}) : counts.decide(checks)),
+  });
+  const store = slicingStore(hung, { share: 0.25, everyMs: 200, idleMs: 5_000, most: 100, now: clock });
+  const check: Check = { rule: "r", key: "a", limit: slow };
+  for (let i = 0; i < 3; i++) await store.decide([check], { deadlineMs: 1_000 });
+  isHung = true;
+  const closed = store.close();
+  await vi.advanceTimersByTimeAsync(1_000);
+  await closed;
 });
 
 test("more keys than are counted here are asked about each time", async () => {
@@ -303,9 +387,8 @@ describe("a hit of one whose slices are at hand", () => {
     expect(slices("c")).toBeUndefined();
     expect(store.countHere(c)).toBe(false);
     isAway = true;
-    await expect(hit("d")).rejects.toThrow("away");
-    expect(store.countHere(b)).toBe(false);
     await pass(500);
+    expect(store.countHere(b)).toBe(false);
   });
 });
 

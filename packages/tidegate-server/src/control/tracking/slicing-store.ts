@@ -3,7 +3,7 @@ import type { Check, Store, Terms, Verdict } from "tidegate";
 /** What a request was counted under: a rule, and its key there. */
 export type Counted = Pick<Check, "rule" | "key">;
 
-export interface SlicingOptions {
+export interface SlicingOptions<About> {
   /** The share of what the store says is left that this process may count by itself before it asks again. */
   readonly share: number;
   /** How soon the store hears of what was counted here; of many clients in turn, so that none waits for twice as long. */
@@ -12,20 +12,26 @@ export interface SlicingOptions {
   readonly idleMs: number;
   /** Keys counted here at the same time: all others are asked about each time. */
   readonly most: number;
+  /** The store refuses whom it was told of: together with what other processes counted, that was too much. */
+  readonly onRefused?: (slice: Slice<About>, verdicts: readonly Verdict[]) => void;
   /** For tests. Default `performance.now`. */
   readonly now?: () => number;
 }
 
-export interface SlicingStore extends Store {
+export interface SlicingStore<About> extends Store {
   /** What this process may let these do, of whom `decide` was asked before. Undefined: one of them has to be asked about. */
-  slicesOf(counted: readonly Counted[]): readonly Slice[] | undefined;
+  slicesOf(counted: readonly Counted[]): readonly Slice<About>[] | undefined;
   /** Counts one hit more of all these. False: `decide` has to be asked again, and nothing was counted. */
-  countHere(slices: readonly Slice[]): boolean;
+  countHere(slices: readonly Slice<About>[]): boolean;
+  /** Nothing is known of anybody any more, and what the store was not told of yet is lost. */
+  drop(): void;
   close(): Promise<void>;
 }
 
 /** What this process may let one key of one rule do without asking. */
-export interface Slice {
+export interface Slice<About> {
+  /** Whose it is, for whoever is told of it. */
+  about: About | undefined;
   checks: readonly Check[];
   /** What the store answered last, and the same as it is shown for each hit counted here. */
   verdicts: readonly Verdict[];
@@ -34,7 +40,8 @@ export interface Slice {
   /** Hits that the store does not know of yet, and when the first of them came. */
   taken: number;
   since: number;
-  isInLine: boolean;
+  /** When it came to stand in line to be told of; undefined: it does not. */
+  inLineSince: number | undefined;
 }
 
 /** In one go: more would be felt. */
@@ -57,22 +64,22 @@ const longest = 3;
  * that crosses is always asked about, and counts as it would have. Whoever is spread over several processes is found out as
  * much later as the store hears of it.
  */
-export function slicingStore(store: Store, options: SlicingOptions): SlicingStore {
-  const { share, everyMs, idleMs, most, now = () => performance.now() } = options;
+export function slicingStore<About>(store: Store, options: SlicingOptions<About>): SlicingStore<About> {
+  const { share, everyMs, idleMs, most, onRefused, now = () => performance.now() } = options;
   const { keepsDeadlines, accept, clock } = store;
-  const byRule = new Map<string, Map<string, Slice>>();
+  const byRule = new Map<string, Map<string, Slice<About>>>();
   /** All of them, and how far they were looked through for who comes no more. */
-  let slices: Slice[] = [];
+  let slices: Slice<About>[] = [];
   let lookedAt = 0;
   /** Those with hits to tell of, the oldest first. */
-  let line: Slice[] = [];
+  let line: Slice<About>[] = [];
   let terms: Terms | undefined;
   let timer: NodeJS.Timeout | undefined;
   let roundAt = 0;
   let isClosed = false;
   const underWay = new Set<Promise<unknown>>();
 
-  function sliceOf({ rule, key }: Counted): Slice | undefined {
+  function sliceOf({ rule, key }: Counted): Slice<About> | undefined {
     return byRule.get(rule)?.get(key);
   }
 
@@ -82,20 +89,20 @@ export function slicingStore(store: Store, options: SlicingOptions): SlicingStor
     if (slice !== undefined) makeVoid(slice);
   }
 
-  function isOpen({ left, taken, since }: Slice, at: number): boolean {
+  function isOpen({ left, taken, since }: Slice<About>, at: number): boolean {
     return left >= 1 && (taken === 0 || at < since + longest * everyMs);
   }
 
-  function takeOne(slice: Slice, at: number): void {
+  function takeOne(slice: Slice<About>, at: number): void {
     slice.left--;
     if (slice.taken++ > 0) return;
     slice.since = at;
     standInLine(slice);
   }
 
-  function standInLine(slice: Slice): void {
-    if (slice.isInLine) return;
-    slice.isInLine = true;
+  function standInLine(slice: Slice<About>): void {
+    if (slice.inLineSince !== undefined) return;
+    slice.inLineSince = now();
     if (line.push(slice) === 1) goRoundIn(everyMs);
   }
 
@@ -108,7 +115,7 @@ export function slicingStore(store: Store, options: SlicingOptions): SlicingStor
     }
     const verdicts: Verdict[] = [];
     for (let i = 0; i < checks.length; i = endOfGroup(checks, i)) {
-      const slice = sliceOf(checks[i] as Check) as Slice;
+      const slice = sliceOf(checks[i] as Check) as Slice<About>;
       takeOne(slice, at);
       slice.shown ??= slice.verdicts.map((verdict) => ({ ...verdict, source: "slice" }));
       for (const verdict of slice.shown) verdicts.push(verdict);
@@ -116,15 +123,15 @@ export function slicingStore(store: Store, options: SlicingOptions): SlicingStor
     return verdicts;
   }
 
-  function slicesOf(counted: readonly Counted[]): readonly Slice[] | undefined {
+  function slicesOf(counted: readonly Counted[]): readonly Slice<About>[] | undefined {
     const known = counted.map(sliceOf);
     return known.every((slice) => slice !== undefined) ? known : undefined;
   }
 
-  function countHere(slices: readonly Slice[]): boolean {
+  function countHere(slices: readonly Slice<About>[]): boolean {
     const at = now();
-    for (let i = 0; i < slices.length; i++) if (!isOpen(slices[i] as Slice, at)) return false;
-    for (let i = 0; i < slices.length; i++) takeOne(slices[i] as Slice, at);
+    for (let i = 0; i < slices.length; i++) if (!isOpen(slices[i] as Slice<About>, at)) return false;
+    for (let i = 0; i < slices.length; i++) takeOne(slices[i] as Slice<About>, at);
     return true;
   }
 
@@ -147,7 +154,7 @@ export function slicingStore(store: Store, options: SlicingOptions): SlicingStor
       }
       return verdicts;
     } catch (error) {
-      drop();
+      for (const [first] of groups) forgetSlice(first as Check);
       throw error;
     }
   }
@@ -162,13 +169,18 @@ export function slicingStore(store: Store, options: SlicingOptions): SlicingStor
       slice.shown = undefined;
       slice.left = left;
     } else if (left >= 1 && slices.length < most && !isClosed) {
-      const begun = { checks, verdicts, shown: undefined, left, taken: 0, since: now(), isInLine: false };
+      const begun = begin(checks, verdicts, left);
       keep(about, begun);
       if (slices.push(begun) === 1) goRoundIn(idleMs);
     }
   }
 
-  function keep({ rule, key }: Counted, slice: Slice): void {
+  function begin(checks: readonly Check[], verdicts: readonly Verdict[], left: number): Slice<About> {
+    const fresh = { about: undefined, shown: undefined, taken: 0, inLineSince: undefined };
+    return { ...fresh, checks, verdicts, left, since: now() };
+  }
+
+  function keep({ rule, key }: Counted, slice: Slice<About>): void {
     const ofRule = byRule.get(rule);
     if (ofRule === undefined) byRule.set(rule, new Map([[key, slice]]));
     else ofRule.set(key, slice);
@@ -188,12 +200,20 @@ export function slicingStore(store: Store, options: SlicingOptions): SlicingStor
     timer = undefined;
     const latest = at - (1 - early) * everyMs;
     let told = 0;
-    while (told < Math.min(line.length, mostTold) && (line[told] as Slice).since <= latest)
-      tell(line[told++] as Slice);
-    line.splice(0, told);
+    let looked = 0;
+    for (; looked < line.length && told < mostTold; looked++) {
+      const slice = line[looked] as Slice<About>;
+      if ((slice.inLineSince ?? 0) > latest) break;
+      if (slice.taken === 0) slice.inLineSince = undefined;
+      else {
+        told++;
+        tell(slice);
+      }
+    }
+    line.splice(0, looked);
     letGo(at - (slices.length < roomy * most ? idleMs : longest * everyMs));
     const [next] = line;
-    if (next !== undefined) goRoundIn(Math.max(pause(), next.since + everyMs - at));
+    if (next !== undefined) goRoundIn(Math.max(pause(), (next.inLineSince ?? 0) + everyMs - at));
     else if (slices.length > 0) goRoundIn((idleMs * mostLookedAt) / Math.max(slices.length, mostLookedAt));
   }
 
@@ -206,10 +226,10 @@ export function slicingStore(store: Store, options: SlicingOptions): SlicingStor
   function letGo(since: number): void {
     for (let looked = Math.min(slices.length, mostLookedAt); looked > 0; looked--) {
       if (lookedAt >= slices.length) lookedAt = 0;
-      const slice = slices[lookedAt] as Slice;
-      if (slice.isInLine || slice.since > since) lookedAt++;
+      const slice = slices[lookedAt] as Slice<About>;
+      if (slice.inLineSince !== undefined || slice.since > since) lookedAt++;
       else {
-        slices[lookedAt] = slices.at(-1) as Slice;
+        slices[lookedAt] = slices.at(-1) as Slice<About>;
         slices.pop();
         end(slice);
       }
@@ -217,35 +237,45 @@ export function slicingStore(store: Store, options: SlicingOptions): SlicingStor
   }
 
   /** Of all hits since it was last told of. The client goes on meanwhile; should this sum make a hold begin, its next hit finds it. */
-  function tell(slice: Slice): void {
+  function tell(slice: Slice<About>): void {
     const telling = tellStore(slice).finally(() => underWay.delete(telling));
     underWay.add(telling);
   }
 
-  async function tellStore(slice: Slice): Promise<void> {
+  async function tellStore(slice: Slice<About>): Promise<void> {
     const { checks } = slice;
+    const more = take(slice) - 1;
     try {
-      const taken = take(slice);
-      if (taken > 0) {
-        const weighed = checks.map((check) => heavier(check, taken - 1));
-        const verdicts = await store.decide(weighed, terms);
-        if (sliceOf(checks[0] as Check) === slice) grant(checks, verdicts);
-      }
-      slice.isInLine = false;
-      // It went on while it was told of.
-      if (slice.taken > 0) standInLine(slice);
+      const weighed = checks.map((check) => heavier(check, more));
+      const verdicts = await inTime(store.decide(weighed, terms));
+      if (sliceOf(checks[0] as Check) === slice) grant(checks, verdicts);
+      if (verdicts.some(({ allowed }) => !allowed)) onRefused?.(slice, verdicts);
     } catch {
-      drop();
+      makeVoid(slice);
     }
+    slice.inLineSince = undefined;
+    // It went on while it was told of.
+    if (slice.taken > 0) standInLine(slice);
   }
 
-  function end(slice: Slice): void {
+  /** A store that keeps no deadlines itself is not waited for any longer. */
+  function inTime<T>(answer: T | Promise<T>): T | Promise<T> {
+    const ms = terms?.deadlineMs;
+    if (keepsDeadlines === true || ms === undefined) return answer;
+    return new Promise((resolve, reject) => {
+      const late = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms).unref();
+      Promise.resolve(answer)
+        .then(resolve, reject)
+        .finally(() => clearTimeout(late));
+    });
+  }
+
+  function end(slice: Slice<About>): void {
     const { rule, key } = slice.checks[0] as Check;
     makeVoid(slice);
     byRule.get(rule)?.delete(key);
   }
 
-  /** The store does not answer: nothing is known of anybody, and what it was not told of yet is lost. */
   function drop(): void {
     slices.forEach(makeVoid);
     slices = [];
@@ -273,13 +303,14 @@ export function slicingStore(store: Store, options: SlicingOptions): SlicingStor
     ...(clock && { clock }),
     slicesOf,
     countHere,
+    drop,
     /** Tells of all that was counted here, some hundred at a time; from the first the store does not take, of no more. */
     async close() {
       isClosed = true;
       clearTimeout(timer);
       do {
         for (const slice of slices.splice(0, mostAtOnce)) {
-          tell(slice);
+          if (slice.taken > 0) tell(slice);
           end(slice);
         }
         await Promise.all(underWay);
@@ -289,14 +320,14 @@ export function slicingStore(store: Store, options: SlicingOptions): SlicingStor
 }
 
 /** The hits to tell of. */
-function take(slice: Slice): number {
+function take(slice: Slice<unknown>): number {
   const { taken } = slice;
   slice.taken = 0;
   return taken;
 }
 
 /** Whoever still has it asks. */
-function makeVoid(slice: Slice): void {
+function makeVoid(slice: Slice<unknown>): void {
   slice.left = 0;
   slice.taken = 0;
 }
