@@ -136,7 +136,7 @@ describe("connections", () => {
     const third = pictureOf(directory);
     await soon("the list", () => third.safelist.has("192.0.2.1"));
     const fourth = pictureOf(directory);
-    expect([...fourth.safelist.keys()]).toEqual(["192.0.2.1"]);
+    await soon("the list for another", () => fourth.safelist.has("192.0.2.1"));
   });
 });
 
