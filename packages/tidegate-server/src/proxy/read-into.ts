@@ -17,7 +17,7 @@ function take(this: unknown, size: number): boolean {
 
 /** What has to wait must not keep a slab alive in which it is but a little. */
 export function byItself(piece: Buffer): Buffer {
-  return piece.length < Buffer.poolSize / 2 ? copyOf(piece) : piece;
+  return piece.length < piece.buffer.byteLength / 2 ? copyOf(piece) : piece;
 }
 
 function copyOf(bytes: Buffer): Buffer {
