@@ -44,8 +44,9 @@ export interface Slice<About> {
   inLineSince: number | undefined;
 }
 
-/** In one go: more would be felt. */
-const mostTold = 16;
+/** Told of in one go: more would be felt, but where hundreds wait. */
+const fewTold = 8;
+const mostTold = 32;
 const mostLookedAt = 64;
 /** When closing. */
 const mostAtOnce = 256;
@@ -77,6 +78,8 @@ export function slicingStore<About>(store: Store, options: SlicingOptions<About>
   let timer: NodeJS.Timeout | undefined;
   let roundAt = 0;
   let isClosed = false;
+  /** The store did not take what it was last told. */
+  let isFailing = false;
   const underWay = new Set<Promise<unknown>>();
 
   function sliceOf({ rule, key }: Counted): Slice<About> | undefined {
@@ -199,9 +202,10 @@ export function slicingStore<About>(store: Store, options: SlicingOptions<About>
     const at = now();
     timer = undefined;
     const latest = at - (1 - early) * everyMs;
+    const turns = inOneGo();
     let told = 0;
     let looked = 0;
-    for (; looked < line.length && told < mostTold; looked++) {
+    for (; looked < line.length && told < turns; looked++) {
       const slice = line[looked] as Slice<About>;
       if ((slice.inLineSince ?? 0) > latest) break;
       if (slice.taken === 0) slice.inLineSince = undefined;
@@ -217,9 +221,13 @@ export function slicingStore<About>(store: Store, options: SlicingOptions<About>
     else if (slices.length > 0) goRoundIn((idleMs * mostLookedAt) / Math.max(slices.length, mostLookedAt));
   }
 
+  function inOneGo(): number {
+    return Math.min(mostTold, Math.max(fewTold, line.length >> 4));
+  }
+
   /** So long that all have had their turn after `everyMs`, but for thousands. */
   function pause(): number {
-    return Math.min(early * everyMs, Math.max(pauseMs, (everyMs * mostTold) / line.length));
+    return Math.min(early * everyMs, Math.max(pauseMs, (everyMs * inOneGo()) / line.length));
   }
 
   /** Looks at the next few for who has not come since. */
@@ -236,7 +244,7 @@ export function slicingStore<About>(store: Store, options: SlicingOptions<About>
     }
   }
 
-  /** Of all hits since it was last told of. The client goes on meanwhile; should this sum make a hold begin, its next hit finds it. */
+  /** Of all hits since it was last told of. The client goes on meanwhile. */
   function tell(slice: Slice<About>): void {
     const telling = tellStore(slice).finally(() => underWay.delete(telling));
     underWay.add(telling);
@@ -248,9 +256,11 @@ export function slicingStore<About>(store: Store, options: SlicingOptions<About>
     try {
       const weighed = checks.map((check) => heavier(check, more));
       const verdicts = await inTime(store.decide(weighed, terms));
+      isFailing = false;
       if (sliceOf(checks[0] as Check) === slice) grant(checks, verdicts);
       if (verdicts.some(({ allowed }) => !allowed)) onRefused?.(slice, verdicts);
     } catch {
+      isFailing = true;
       makeVoid(slice);
     }
     slice.inLineSince = undefined;
@@ -304,9 +314,10 @@ export function slicingStore<About>(store: Store, options: SlicingOptions<About>
     slicesOf,
     countHere,
     drop,
-    /** Tells of all that was counted here, some hundred at a time; from the first the store does not take, of no more. */
+    /** Tells of all that was counted here, some hundred at a time; once the store does not take it, of no more. */
     async close() {
       isClosed = true;
+      isFailing = false;
       clearTimeout(timer);
       do {
         for (const slice of slices.splice(0, mostAtOnce)) {
@@ -314,7 +325,8 @@ export function slicingStore<About>(store: Store, options: SlicingOptions<About>
           end(slice);
         }
         await Promise.all(underWay);
-      } while (slices.length > 0);
+      } while (slices.length > 0 && !isFailing);
+      drop();
     },
   };
 }
