@@ -62,7 +62,8 @@ function openHolds({ gate, offenders, log }: Pick<ControlOptions, "gate" | "offe
     // By this process's clock, as edges and guards read it: the store's own may differ.
     const until = Math.ceil(Date.now() + retryAfterMs);
     const score = scoreOf(verdict);
-    if (!teller.seenAgain({ rule, key, until, score })) tellHeld({ rule, key, until, subject }, score);
+    if (!teller.seenAgain({ rule, key, until, score, leaked: 1 }))
+      tellHeld({ rule, key, until, subject }, score);
   }
 
   const stops = [

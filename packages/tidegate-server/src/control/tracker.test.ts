@@ -269,6 +269,30 @@ test("a client that crosses by what several processes counted of it is told of, 
   expect(crossed.filter(Boolean)).toHaveLength(1);
 });
 
+test("one client whose calls fail costs the others nothing", async () => {
+  const counts = memoryStore();
+  const partly: Store = Object.assign(Object.create(counts), {
+    decide(checks: Parameters<Store["decide"]>[0]) {
+      if (checks.some(({ key }) => key === client)) throw new Error("away");
+      return counts.decide(checks);
+    },
+    accept: undefined,
+  });
+  const { track, close, metric } = tracker({
+    store: partly,
+    standard: "6000 per minute",
+    address: "6000 per minute",
+  });
+  for (let turn = 0; turn < 60; turn++) {
+    for (let i = 0; i < 20; i++) track(subjectOf(`198.51.100.${i}`));
+    track(subjectOf(client));
+    await gathered();
+  }
+  await close();
+  expect(await metric('tidegate_tracked_total{outcome="counted"} 1200')).toBe(true);
+  expect(await metric('tidegate_tracked_total{outcome="dropped"} 60')).toBe(true);
+});
+
 test("who was cleared starts afresh", async () => {
   const { send, told, store } = tracker();
   await send(4, client, atA);

@@ -72,12 +72,25 @@ export function openTracker(options: TrackerOptions): Tracker {
     onRefused({ about }, verdicts) {
       if (about !== undefined) judge(about, refusedBy(verdicts), now());
     },
+    onLost({ rule }, hits) {
+      if (rule === trackedRules.standard) meters.dropped += hits;
+    },
+    onAway(error) {
+      isStoreAway = true;
+      const message = `The store is out of reach, and nobody is tracked: ${error instanceof Error ? error.message : error}`;
+      log.warn({ code: "TG_DEGRADED", message }, "tracking");
+    },
+    onBack() {
+      isStoreAway = false;
+    },
   });
   const gate = createGate({
     store: sliced,
     directory: memoryDirectory(),
     onStoreFailure: "allow",
     deadlineMs,
+    // The slices know what the store does: most requests do not come by the gate.
+    breaker: { failures: Number.MAX_SAFE_INTEGER },
     ...(identity && { identity }),
     rules: [
       { name: trackedRules.standard, by: "standard", limits: [standard.limit], hold, ...only },
@@ -100,13 +113,6 @@ export function openTracker(options: TrackerOptions): Tracker {
   const meters = trackerMeters(registry, () => seen.count());
   let isStoreAway = false;
   let triedAt = 0;
-  gate.on("degraded", () => {
-    isStoreAway = true;
-    sliced.drop();
-  });
-  gate.on("recovered", () => {
-    isStoreAway = false;
-  });
   let underWay = 0;
   let onIdle: () => void = () => {};
 
@@ -119,19 +125,25 @@ export function openTracker(options: TrackerOptions): Tracker {
       // Not asked about, or refused without a write: that says nothing of the store, so the next one tries.
       if (isStoreAway && (verdicts.length === 0 || !allowed)) triedAt = 0;
       if (!allowed) judgeAll(subject, verdicts, at);
-      // Whoever is counted for its address block is so for this second only.
-      else if (verdicts.every(({ rule }) => perSecond.has(rule))) {
-        const slices = sliced.slicesOf(verdicts);
-        if (slices === undefined) return;
-        visits.keep(subject, { place, slices });
-        for (const slice of slices) slice.about ??= keptFacts(subject);
-      }
+      else remember(subject, verdicts, place);
     } catch (error) {
       meters.dropped++;
       log.debug({ err: error }, "a request could not be tracked");
     } finally {
       if (--underWay === 0) onIdle();
     }
+  }
+
+  /** For its next request, and for when the store refuses it by what others counted. */
+  function remember(subject: Subject, verdicts: readonly Verdict[], place: number): void {
+    const slices = verdicts.flatMap((verdict) => sliced.sliceOf(verdict) ?? []);
+    if (slices.some(({ about }) => about === undefined)) {
+      const about = keptFacts(subject);
+      for (const slice of slices) slice.about ??= about;
+    }
+    // Whoever is counted for its address block is so for this second only.
+    const isItself = verdicts.every(({ rule }) => perSecond.has(rule));
+    if (isItself && slices.length === verdicts.length) visits.keep(subject, { place, slices });
   }
 
   function judgeAll(subject: Subject, verdicts: readonly Verdict[], at: number): void {
@@ -144,16 +156,16 @@ export function openTracker(options: TrackerOptions): Tracker {
    * or until the estimate falls below the rate, whichever is longer.
    */
   function judge(about: OffenderFacts, verdict: Verdict, at: number): void {
-    const { rule, key, heldUntil, crossed = false, estimate = 0, retryAfterMs } = verdict;
+    const { rule, key, heldUntil, crossed = false, estimate = 0, retryAfterMs, cost: hits } = verdict;
     const rate = perSecond.get(rule);
     if (verdict.allowed || heldUntil === undefined || rate === undefined) return;
     if (about.ip !== undefined) held.add(clientBlock(about.ip));
     const until = Math.ceil(now() + retryAfterMs);
     const score = Math.max(1, estimate / rate);
     if (crossed) meters.crossed.labels(rule).inc();
-    else meters.leaked.inc();
-    if (!crossed && teller.seenAgain({ rule, key, until, score })) return;
-    const leaked = crossed ? 0 : 1;
+    else meters.leaked.inc(hits);
+    const leaked = crossed ? 0 : hits;
+    if (!crossed && teller.seenAgain({ rule, key, until, score, leaked })) return;
     const share = Math.min(1, held.count() / Math.max(1, seen.count()));
     const offender: Offender = { key, rule, crossedAt: at, until, score, leaked, edges: [], about, share };
     teller.tell(offender);

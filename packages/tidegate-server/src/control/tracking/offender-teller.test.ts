@@ -28,7 +28,7 @@ function teller(terms: { most?: number; mostUnderWay?: number } = {}) {
 test("no more clients are known than may be, and one forgotten is found anew", async () => {
   const { tell, seenAgain, release, close } = teller({ most: 3 });
   for (const key of ["a", "b", "c", "d"]) tell(offender(key));
-  const again = { rule: "r", until: 100_000, score: 1 };
+  const again = { rule: "r", until: 100_000, score: 1, leaked: 1 };
   expect(["a", "b", "c", "d"].map((key) => seenAgain({ key, ...again }))).toEqual([false, true, true, true]);
   release();
   await close();
@@ -47,7 +47,7 @@ test("no more calls are under way than may be; the others are told of later, at 
 test("one whose hold has ended is found anew", async () => {
   const { tell, seenAgain, release, close } = teller();
   tell(offender("a", 9_000));
-  expect(seenAgain({ rule: "r", key: "a", until: 100_000, score: 1 })).toBe(false);
+  expect(seenAgain({ rule: "r", key: "a", until: 100_000, score: 1, leaked: 1 })).toBe(false);
   release();
   await close();
 });
@@ -55,7 +55,7 @@ test("one whose hold has ended is found anew", async () => {
 test("of two rules that hold one client each is told", async () => {
   const { tell, told, seenAgain, release, close } = teller();
   tell(offender("a"));
-  expect(seenAgain({ rule: "other", key: "a", until: 100_000, score: 1 })).toBe(false);
+  expect(seenAgain({ rule: "other", key: "a", until: 100_000, score: 1, leaked: 1 })).toBe(false);
   tell({ ...offender("a"), rule: "other" });
   release();
   await close();

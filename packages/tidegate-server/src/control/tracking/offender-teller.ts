@@ -6,7 +6,7 @@ export interface OffenderTeller {
   /** A client crossed, or was found held by this process for the first time. */
   tell(offender: Offender): void;
   /** One that was told of goes on. False: it is not known here. */
-  seenAgain(again: Pick<Offender, "rule" | "key" | "until" | "score">): boolean;
+  seenAgain(again: Pick<Offender, "rule" | "key" | "until" | "score" | "leaked">): boolean;
   /** Tells what is still to be told, and waits for it. */
   close(): Promise<void>;
 }
@@ -120,14 +120,14 @@ export function offenderTeller(options: OffenderTellerOptions): OffenderTeller {
       remember(id, told);
       tellNow(id, told);
     },
-    seenAgain({ rule, key, until, score }) {
+    seenAgain({ rule, key, until, score, leaked }) {
       const id = idOf({ rule, key });
       const told = known.get(id);
       const at = now();
       if (told === undefined || told.until <= at) return false;
       if (until > told.until) told.until = until;
       told.score = score;
-      told.leaked++;
+      told.leaked += leaked;
       if (!isWorthTelling(told, at)) return true;
       if (at - told.toldAt >= everyMs) tellNow(id, told);
       else tellLater(id);

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { type Check, earrrl, memoryStore, type Store, type Verdict } from "tidegate";
 import { virtualClock } from "tidegate/testing";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { slicingStore } from "./slicing-store.js";
+import { type Counted, type Slice, type SlicingStore, slicingStore } from "./slicing-store.js";
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
@@ -52,6 +52,12 @@ function sliced(terms: { most?: number; isAway?: () => boolean } = {}) {
   return { store, hit, pass, known, asked, clock };
 }
 
+/** Of all these, or of none. */
+function slicesOf<About>(store: SlicingStore<About>, ...counted: Counted[]): Slice<About>[] | undefined {
+  const slices = counted.map(store.sliceOf);
+  return slices.every((slice) => slice !== undefined) ? slices : undefined;
+}
+
 describe("a client far below its rate", () => {
   test("is never asked about while it goes on, and the store hears of every hit once, in sums", async () => {
     const { hit, known, asked, pass } = sliced();
@@ -93,7 +99,7 @@ describe("a client far below its rate", () => {
       ++asked === 1 ? counts.decide(checks) : new Promise<Verdict[]>(() => {});
     const store = slicingStore(frozen, { share: 0.25, everyMs: 200, idleMs: 5_000, most: 100, now: clock });
     await store.decide([{ rule: "r", key: "a", limit: steady }]);
-    const slices = store.slicesOf([{ rule: "r", key: "a" }]) ?? [];
+    const slices = slicesOf(store, { rule: "r", key: "a" }) ?? [];
     for (let ms = 0; ms < 800; ms += 20) {
       expect(store.countHere(slices)).toBe(true);
       clock.advance(20);
@@ -138,7 +144,7 @@ describe("a client far below its rate", () => {
     await pass(10_000);
     await pass(10_000);
     expect(asked).toHaveLength(3);
-    expect(store.slicesOf([{ rule: "r", key: "a" }])).toBeUndefined();
+    expect(slicesOf(store, { rule: "r", key: "a" })).toBeUndefined();
     expect(vi.getTimerCount()).toBe(0);
   });
 
@@ -227,6 +233,107 @@ test("a call that fails costs nobody else anything", async () => {
   expect((fresh?.remaining ?? 0) - (told?.remaining ?? 0)).toBe(400);
 });
 
+test("what a failing call brought along is told to be lost, and what came since is told with the next", async () => {
+  const clock = virtualClock(start);
+  const counts = memoryStore({ clock });
+  let isAway = false;
+  const lost: number[] = [];
+  const flaky: Store = Object.assign(Object.create(counts), {
+    async decide(checks: readonly Check[]) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      if (isAway) throw new Error("away");
+      return counts.decide(checks);
+    },
+  });
+  const store = slicingStore(flaky, {
+    share: 0.25,
+    everyMs: 200,
+    idleMs: 5_000,
+    most: 100,
+    now: clock,
+    onLost: ({ key }, hits) => lost.push(key === "a" ? hits : Number.NaN),
+  });
+  const check: Check = { rule: "r", key: "a", limit: slow };
+  const pass = async (ms: number) => {
+    clock.advance(ms);
+    await vi.advanceTimersByTimeAsync(ms);
+  };
+  const first = store.decide([check]);
+  await pass(50);
+  await first;
+  const slices = slicesOf(store, check) ?? [];
+  for (let i = 0; i < 5; i++) expect(store.countHere(slices)).toBe(true);
+  isAway = true;
+  await pass(210);
+  // Its hits are under way, and it goes on.
+  for (let i = 0; i < 3; i++) expect(store.countHere(slices)).toBe(true);
+  await pass(50);
+  expect(lost).toEqual([5]);
+  expect(store.countHere(slices)).toBe(false);
+  isAway = false;
+  await pass(300);
+  expect(101 - (counts.peek([check])[0] as Verdict).remaining).toBe(4);
+});
+
+test("a store that fails for all is away, and back with the first answer for which it had to write", async () => {
+  let isAway = false;
+  const told: string[] = [];
+  const clock = virtualClock(start);
+  const counts = memoryStore({ clock });
+  const flaky: Store = Object.assign(Object.create(counts), {
+    async decide(checks: readonly Check[]) {
+      if (isAway) throw new Error("away");
+      return counts.decide(checks);
+    },
+  });
+  const store = slicingStore(flaky, {
+    share: 0.25,
+    everyMs: 200,
+    idleMs: 5_000,
+    most: 100,
+    now: clock,
+    onAway: (error) => told.push(String(error)),
+    onBack: () => told.push("back"),
+  });
+  const hit = async (key: string, limit = slow) => store.decide([{ rule: "r", key, limit }]);
+  await hit("a");
+  for (let i = 0; i < 102; i++) await hit("refused");
+  const slices = slicesOf(store, { rule: "r", key: "a" }) ?? [];
+  isAway = true;
+  for (let i = 0; i < 10; i++) await hit(`b ${i}`).catch(() => {});
+  expect(told).toEqual([]);
+  clock.advance(400);
+  await hit("c").catch(() => {});
+  expect(told).toEqual(["Error: away"]);
+  expect(store.countHere(slices)).toBe(false);
+  for (let i = 0; i < 10; i++) await hit(`d ${i}`).catch(() => {});
+  isAway = false;
+  await hit("refused");
+  expect(told).toHaveLength(1);
+  await hit("e");
+  expect(told).toEqual(["Error: away", "back"]);
+});
+
+test("one that fails while closing keeps nobody else from being told of", async () => {
+  const clock = virtualClock(start);
+  const counts = memoryStore({ clock });
+  let isClosing = false;
+  const partly: Store = Object.assign(Object.create(counts), {
+    async decide(checks: readonly Check[]) {
+      if (isClosing && checks.some(({ key }) => key === "client 7")) throw new Error("away");
+      return counts.decide(checks);
+    },
+  });
+  const store = slicingStore(partly, { share: 0.25, everyMs: 200, idleMs: 5_000, most: 1000, now: clock });
+  const check = (key: string): Check => ({ rule: "r", key, limit: slow });
+  const keys = Array.from({ length: 600 }, (_, i) => `client ${i}`);
+  for (const key of keys) for (let i = 0; i < 3; i++) await store.decide([check(key)]);
+  isClosing = true;
+  await store.close();
+  const known = keys.map((key) => 101 - (counts.peek([check(key)])[0] as Verdict).remaining);
+  expect(known.filter((hits) => hits !== 3)).toEqual([1]);
+});
+
 test("whom the store refuses when it is told of, because of what others counted, is told of here", async () => {
   const clock = virtualClock(start);
   const counts = memoryStore({ clock });
@@ -241,7 +348,7 @@ test("whom the store refuses when it is told of, because of what others counted,
   });
   const check: Check = { rule: "r", key: "a", limit: slow };
   await store.decide([check]);
-  const slices = store.slicesOf([check]) ?? [];
+  const slices = slicesOf(store, check) ?? [];
   for (const slice of slices) slice.about = "who it was";
   for (let i = 0; i < 5; i++) expect(store.countHere(slices)).toBe(true);
   counts.decide([{ ...check, cost: 101 }]);
@@ -336,7 +443,7 @@ describe("a hit of one whose slices are at hand", () => {
 
   function ofSlices(terms: Parameters<typeof sliced>[0] = {}) {
     const all = sliced(terms);
-    const slices = (...keys: string[]) => all.store.slicesOf(keys.map(about));
+    const slices = (...keys: string[]) => slicesOf(all.store, ...keys.map(about));
     const countHere = (...keys: string[]) => all.store.countHere(slices(...keys) ?? []);
     return { ...all, slices, countHere };
   }

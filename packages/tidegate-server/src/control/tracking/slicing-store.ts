@@ -14,17 +14,20 @@ export interface SlicingOptions<About> {
   readonly most: number;
   /** The store refuses whom it was told of: together with what other processes counted, that was too much. */
   readonly onRefused?: (slice: Slice<About>, verdicts: readonly Verdict[]) => void;
+  /** So many hits counted here did not reach the store. */
+  readonly onLost?: (about: Counted, hits: number) => void;
+  /** Several calls in a row failed, and nothing is known of anybody any more; one that counted was answered since. */
+  readonly onAway?: (error: unknown) => void;
+  readonly onBack?: () => void;
   /** For tests. Default `performance.now`. */
   readonly now?: () => number;
 }
 
 export interface SlicingStore<About> extends Store {
-  /** What this process may let these do, of whom `decide` was asked before. Undefined: one of them has to be asked about. */
-  slicesOf(counted: readonly Counted[]): readonly Slice<About>[] | undefined;
+  /** What this process may let one do of whom `decide` was asked before. Undefined: it has to be asked about. */
+  sliceOf(counted: Counted): Slice<About> | undefined;
   /** Counts one hit more of all these. False: `decide` has to be asked again, and nothing was counted. */
   countHere(slices: readonly Slice<About>[]): boolean;
-  /** Nothing is known of anybody any more, and what the store was not told of yet is lost. */
-  drop(): void;
   close(): Promise<void>;
 }
 
@@ -56,6 +59,8 @@ const pauseMs = 2;
 const early = 1 / 4;
 /** Up to this share of their number those who come no more may stay a while. */
 const roomy = 1 / 4;
+/** Failures in a row, of asking and telling together, after which the store is away, if nobody else was answered lately. */
+const mostFailures = 5;
 /** Whose hits could not be told for so many times the time is asked about. */
 const longest = 3;
 
@@ -66,7 +71,8 @@ const longest = 3;
  * much later as the store hears of it.
  */
 export function slicingStore<About>(store: Store, options: SlicingOptions<About>): SlicingStore<About> {
-  const { share, everyMs, idleMs, most, onRefused, now = () => performance.now() } = options;
+  const { share, everyMs, idleMs, most, now = () => performance.now() } = options;
+  const { onRefused, onLost, onAway, onBack } = options;
   const { keepsDeadlines, accept, clock } = store;
   const byRule = new Map<string, Map<string, Slice<About>>>();
   /** All of them, and how far they were looked through for who comes no more. */
@@ -78,8 +84,11 @@ export function slicingStore<About>(store: Store, options: SlicingOptions<About>
   let timer: NodeJS.Timeout | undefined;
   let roundAt = 0;
   let isClosed = false;
-  /** The store did not take what it was last told. */
-  let isFailing = false;
+  let isAway = false;
+  let failures = 0;
+  let answeredAt = Number.NEGATIVE_INFINITY;
+  /** How often the store took what it was told. */
+  let tellsTaken = 0;
   const underWay = new Set<Promise<unknown>>();
 
   function sliceOf({ rule, key }: Counted): Slice<About> | undefined {
@@ -126,11 +135,6 @@ export function slicingStore<About>(store: Store, options: SlicingOptions<About>
     return verdicts;
   }
 
-  function slicesOf(counted: readonly Counted[]): readonly Slice<About>[] | undefined {
-    const known = counted.map(sliceOf);
-    return known.every((slice) => slice !== undefined) ? known : undefined;
-  }
-
   function countHere(slices: readonly Slice<About>[]): boolean {
     const at = now();
     for (let i = 0; i < slices.length; i++) if (!isOpen(slices[i] as Slice<About>, at)) return false;
@@ -149,7 +153,8 @@ export function slicingStore<About>(store: Store, options: SlicingOptions<About>
     });
     const weighed = groups.flatMap((group, i) => group.map((check) => heavier(check, taken[i] as number)));
     try {
-      const verdicts = await store.decide(weighed, terms);
+      const verdicts = await inTime(store.decide(weighed, terms));
+      answered(verdicts);
       let from = 0;
       for (const group of groups) {
         grant(group, verdicts.slice(from, from + group.length));
@@ -157,9 +162,36 @@ export function slicingStore<About>(store: Store, options: SlicingOptions<About>
       }
       return verdicts;
     } catch (error) {
-      for (const [first] of groups) forgetSlice(first as Check);
+      for (const [i, [first]] of groups.entries()) lose(first as Check, taken[i] as number);
+      failed(error);
       throw error;
     }
+  }
+
+  /** These hits may have reached the store or not; what came since is told of with the next. */
+  function lose(about: Counted, hits: number): void {
+    const slice = sliceOf(about);
+    if (slice !== undefined) slice.left = 0;
+    if (hits > 0) onLost?.(about, hits);
+  }
+
+  /** Whoever is refused may cost the store no write: that does not show that it can. */
+  function answered(verdicts: readonly Verdict[]): void {
+    if (!verdicts.every(({ allowed }) => allowed)) return;
+    failures = 0;
+    answeredAt = now();
+    if (!isAway) return;
+    isAway = false;
+    onBack?.();
+  }
+
+  /** Who fails where others are answered, as with a part of a store, is asked about each time, and fails in a row. */
+  function failed(error: unknown): void {
+    failures++;
+    if (isAway || failures < mostFailures || now() - answeredAt < 2 * everyMs) return;
+    isAway = true;
+    drop();
+    onAway?.(error);
   }
 
   function grant(checks: readonly Check[], verdicts: readonly Verdict[]): void {
@@ -252,16 +284,19 @@ export function slicingStore<About>(store: Store, options: SlicingOptions<About>
 
   async function tellStore(slice: Slice<About>): Promise<void> {
     const { checks } = slice;
-    const more = take(slice) - 1;
+    const about = checks[0] as Check;
+    const taken = take(slice);
     try {
-      const weighed = checks.map((check) => heavier(check, more));
+      const weighed = checks.map((check) => heavier(check, taken - 1));
       const verdicts = await inTime(store.decide(weighed, terms));
-      isFailing = false;
-      if (sliceOf(checks[0] as Check) === slice) grant(checks, verdicts);
+      answered(verdicts);
+      tellsTaken++;
+      if (sliceOf(about) === slice) grant(checks, verdicts);
       if (verdicts.some(({ allowed }) => !allowed)) onRefused?.(slice, verdicts);
-    } catch {
-      isFailing = true;
-      makeVoid(slice);
+    } catch (error) {
+      slice.left = 0;
+      onLost?.(about, taken);
+      failed(error);
     }
     slice.inLineSince = undefined;
     // It went on while it was told of.
@@ -287,7 +322,10 @@ export function slicingStore<About>(store: Store, options: SlicingOptions<About>
   }
 
   function drop(): void {
-    slices.forEach(makeVoid);
+    for (const slice of slices) {
+      if (slice.taken > 0) onLost?.(slice.checks[0] as Check, slice.taken);
+      makeVoid(slice);
+    }
     slices = [];
     line = [];
     byRule.clear();
@@ -311,21 +349,23 @@ export function slicingStore<About>(store: Store, options: SlicingOptions<About>
     ...(keepsDeadlines !== undefined && { keepsDeadlines }),
     ...(accept && { accept: (limit) => accept.call(store, limit) }),
     ...(clock && { clock }),
-    slicesOf,
+    sliceOf,
     countHere,
-    drop,
-    /** Tells of all that was counted here, some hundred at a time; once the store does not take it, of no more. */
+    /** Tells of all that was counted here, some hundred at a time; once the store takes nothing of it, of no more. */
     async close() {
       isClosed = true;
-      isFailing = false;
       clearTimeout(timer);
+      let takenBefore: number;
       do {
+        takenBefore = tellsTaken;
         for (const slice of slices.splice(0, mostAtOnce)) {
           if (slice.taken > 0) tell(slice);
           end(slice);
         }
+        const isTelling = underWay.size > 0;
         await Promise.all(underWay);
-      } while (slices.length > 0 && !isFailing);
+        if (isTelling && tellsTaken === takenBefore) break;
+      } while (slices.length > 0);
       drop();
     },
   };
