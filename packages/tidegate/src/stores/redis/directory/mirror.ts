@@ -34,7 +34,8 @@ export class Mirror {
   #isReading = false;
   #isFailing = false;
   #isSearched = false;
-  #isReset = false;
+  /** Lists that were told whole. */
+  readonly #isTold = new Set<ListName>();
 
   /** `onWhole` is called whenever all there is has been told. */
   constructor(records: RecordsInRedis, search: Search, watcher: DirectoryWatcher, onWhole: () => void) {
@@ -46,7 +47,7 @@ export class Mirror {
 
   /** What is known of a list, or nothing before it was first read. */
   known(list: ListName): ReadonlyMap<string, ListEntry> | undefined {
-    return this.#isReset ? this.#known[list] : undefined;
+    return this.#isTold.has(list) ? this.#known[list] : undefined;
   }
 
   /** Everything may have changed. */
@@ -72,7 +73,7 @@ export class Mirror {
 
   /** This process wrote it. The push that follows has it read again. */
   wrote(list: ListName, address: string, entry: ListEntry | undefined): void {
-    if (this.#isReset) this.#tell(list, address, entry);
+    if (this.#isTold.has(list)) this.#tell(list, address, entry);
   }
 
   stop(): void {
@@ -122,9 +123,7 @@ export class Mirror {
       this.#isResyncWanted = true;
       throw error;
     }
-    if (this.#stopping.signal.aborted) return;
-    this.#isReset = true;
-    this.#watcher.customerChanged();
+    if (!this.#stopping.signal.aborted) this.#watcher.customerChanged();
   }
 
   async #searchAnew(): Promise<void> {
@@ -162,6 +161,8 @@ export class Mirror {
       const missing = [...known.keys()].filter((address) => !indexed.has(address));
       const gone = [...indexed].filter((address) => !known.has(address));
       this.#mendIndex(list, missing, gone);
+      // Whoever comes while the other list is still read is told of this one.
+      this.#isTold.add(list);
       this.#watcher.reset(list, entries);
     } catch (error) {
       for (const address of changed) this.#changed[list].add(address);
