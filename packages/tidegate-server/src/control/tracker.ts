@@ -18,7 +18,8 @@ import { distinctLately } from "./tracking/distinct-lately.js";
 import { gatheringStore } from "./tracking/gathering-store.js";
 import { knownVisits } from "./tracking/known-visits.js";
 import { offenderTeller } from "./tracking/offender-teller.js";
-import { type Slice, slicingStore } from "./tracking/slicing-store.js";
+import type { Slice } from "./tracking/slice.js";
+import { slicingStore } from "./tracking/slicing-store.js";
 import { trackedLimit, trackedRules } from "./tracking/tracked-rules.js";
 import { trackerMeters } from "./tracking/tracker-meters.js";
 

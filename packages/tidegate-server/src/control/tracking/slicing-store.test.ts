@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { type Check, earrrl, memoryStore, type Store, type Verdict } from "tidegate";
 import { virtualClock } from "tidegate/testing";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { type Counted, type Slice, type SlicingStore, slicingStore } from "./slicing-store.js";
+import type { Counted, Slice } from "./slice.js";
+import { type SlicingStore, slicingStore } from "./slicing-store.js";
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });

@@ -1,7 +1,6 @@
 import type { Check, Store, Terms, Verdict } from "tidegate";
-
-/** What a request was counted under: a rule, and its key there. */
-export type Counted = Pick<Check, "rule" | "key">;
+import { type Counted, endOfGroup, groupsOf, heavier, leftOf, makeVoid, type Slice, take } from "./slice.js";
+import { storeHealth } from "./store-health.js";
 
 export interface SlicingOptions<About> {
   /** The share of what the store says is left that this process may count by itself before it asks again. */
@@ -16,7 +15,7 @@ export interface SlicingOptions<About> {
   readonly onRefused?: (slice: Slice<About>, verdicts: readonly Verdict[]) => void;
   /** So many hits counted here did not reach the store. */
   readonly onLost?: (about: Counted, hits: number) => void;
-  /** Several calls in a row failed, and nothing is known of anybody any more; one that counted was answered since. */
+  /** Asking and telling fail, and nothing is known of anybody any more; the store has answered since. */
   readonly onAway?: (error: unknown) => void;
   readonly onBack?: () => void;
   /** For tests. Default `performance.now`. */
@@ -31,22 +30,6 @@ export interface SlicingStore<About> extends Store {
   close(): Promise<void>;
 }
 
-/** What this process may let one key of one rule do without asking. */
-export interface Slice<About> {
-  /** Whose it is, for whoever is told of it. */
-  about: About | undefined;
-  checks: readonly Check[];
-  /** What the store answered last, and the same as it is shown for each hit counted here. */
-  verdicts: readonly Verdict[];
-  shown: readonly Verdict[] | undefined;
-  left: number;
-  /** Hits that the store does not know of yet, and when the first of them came. */
-  taken: number;
-  since: number;
-  /** When it came to stand in line to be told of; undefined: it does not. */
-  inLineSince: number | undefined;
-}
-
 /** Told of in one go: more would be felt, but where hundreds wait. */
 const fewTold = 8;
 const mostTold = 32;
@@ -59,8 +42,6 @@ const pauseMs = 2;
 const early = 1 / 4;
 /** Up to this share of their number those who come no more may stay a while. */
 const roomy = 1 / 4;
-/** Failures in a row, of asking and telling together, after which the store is away, if nobody else was answered lately. */
-const mostFailures = 5;
 /** Whose hits could not be told for so many times the time is asked about. */
 const longest = 3;
 
@@ -72,7 +53,7 @@ const longest = 3;
  */
 export function slicingStore<About>(store: Store, options: SlicingOptions<About>): SlicingStore<About> {
   const { share, everyMs, idleMs, most, now = () => performance.now() } = options;
-  const { onRefused, onLost, onAway, onBack } = options;
+  const { onRefused, onLost } = options;
   const { keepsDeadlines, accept, clock } = store;
   const byRule = new Map<string, Map<string, Slice<About>>>();
   /** All of them, and how far they were looked through for who comes no more. */
@@ -84,9 +65,15 @@ export function slicingStore<About>(store: Store, options: SlicingOptions<About>
   let timer: NodeJS.Timeout | undefined;
   let roundAt = 0;
   let isClosed = false;
-  let isAway = false;
-  let failures = 0;
-  let answeredAt = Number.NEGATIVE_INFINITY;
+  const health = storeHealth({
+    answersWithinMs: 2 * everyMs,
+    now,
+    onAway(error) {
+      drop();
+      options.onAway?.(error);
+    },
+    onBack: () => options.onBack?.(),
+  });
   /** How often the store took what it was told. */
   let tellsTaken = 0;
   const underWay = new Set<Promise<unknown>>();
@@ -154,7 +141,7 @@ export function slicingStore<About>(store: Store, options: SlicingOptions<About>
     const weighed = groups.flatMap((group, i) => group.map((check) => heavier(check, taken[i] as number)));
     try {
       const verdicts = await inTime(store.decide(weighed, terms));
-      answered(verdicts);
+      health.answered(verdicts);
       let from = 0;
       for (const group of groups) {
         grant(group, verdicts.slice(from, from + group.length));
@@ -163,7 +150,7 @@ export function slicingStore<About>(store: Store, options: SlicingOptions<About>
       return verdicts;
     } catch (error) {
       for (const [i, [first]] of groups.entries()) lose(first as Check, taken[i] as number);
-      failed(error);
+      health.failed(error);
       throw error;
     }
   }
@@ -173,25 +160,6 @@ export function slicingStore<About>(store: Store, options: SlicingOptions<About>
     const slice = sliceOf(about);
     if (slice !== undefined) slice.left = 0;
     if (hits > 0) onLost?.(about, hits);
-  }
-
-  /** Whoever is refused may cost the store no write: that does not show that it can. */
-  function answered(verdicts: readonly Verdict[]): void {
-    if (!verdicts.every(({ allowed }) => allowed)) return;
-    failures = 0;
-    answeredAt = now();
-    if (!isAway) return;
-    isAway = false;
-    onBack?.();
-  }
-
-  /** Who fails where others are answered, as with a part of a store, is asked about each time, and fails in a row. */
-  function failed(error: unknown): void {
-    failures++;
-    if (isAway || failures < mostFailures || now() - answeredAt < 2 * everyMs) return;
-    isAway = true;
-    drop();
-    onAway?.(error);
   }
 
   function grant(checks: readonly Check[], verdicts: readonly Verdict[]): void {
@@ -289,14 +257,14 @@ export function slicingStore<About>(store: Store, options: SlicingOptions<About>
     try {
       const weighed = checks.map((check) => heavier(check, taken - 1));
       const verdicts = await inTime(store.decide(weighed, terms));
-      answered(verdicts);
+      health.answered(verdicts);
       tellsTaken++;
       if (sliceOf(about) === slice) grant(checks, verdicts);
       if (verdicts.some(({ allowed }) => !allowed)) onRefused?.(slice, verdicts);
     } catch (error) {
       slice.left = 0;
       onLost?.(about, taken);
-      failed(error);
+      health.failed(error);
     }
     slice.inLineSince = undefined;
     // It went on while it was told of.
@@ -369,47 +337,4 @@ export function slicingStore<About>(store: Store, options: SlicingOptions<About>
       drop();
     },
   };
-}
-
-/** The hits to tell of. */
-function take(slice: Slice<unknown>): number {
-  const { taken } = slice;
-  slice.taken = 0;
-  return taken;
-}
-
-/** Whoever still has it asks. */
-function makeVoid(slice: Slice<unknown>): void {
-  slice.left = 0;
-  slice.taken = 0;
-}
-
-function endOfGroup(checks: readonly Check[], from: number): number {
-  const { rule, key } = checks[from] as Check;
-  let to = from + 1;
-  while (to < checks.length && checks[to]?.rule === rule && checks[to]?.key === key) to++;
-  return to;
-}
-
-/** Checks of one rule and key stand together. */
-function groupsOf(checks: readonly Check[]): (readonly Check[])[] {
-  const groups: (readonly Check[])[] = [];
-  for (let i = 0; i < checks.length; i = endOfGroup(checks, i))
-    groups.push(checks.slice(i, endOfGroup(checks, i)));
-  return groups;
-}
-
-function heavier(check: Check, more: number): Check {
-  return more === 0 ? check : { ...check, cost: (check.cost ?? 1) + more };
-}
-
-/** What may still come before any of these refuses; 0 where one does, or is not the store's own word. */
-function leftOf(checks: readonly Check[], verdicts: readonly Verdict[]): number {
-  let left = Number.POSITIVE_INFINITY;
-  for (let i = 0; i < checks.length; i++) {
-    const { allowed, remaining, source, heldUntil } = verdicts[i] as Verdict;
-    if (!allowed || source !== "store" || heldUntil !== undefined) return 0;
-    if (checks[i]?.limit.countsOffences !== true) left = Math.min(left, remaining);
-  }
-  return Number.isFinite(left) ? left : 0;
 }
