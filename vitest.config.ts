@@ -23,6 +23,7 @@ const alone = [
   "packages/tidegate/src/{deadlines,guard}.test.ts",
   "packages/tidegate/src/algorithms/{concurrency,earrrl,fixed-window,sliding-log}/*.test.ts",
   "packages/tidegate/src/stores/memcached/memcached-{client,store}.test.ts",
+  "packages/tidegate/src/stores/redis/directory/redis-directory.test.ts",
   "packages/tidegate-server/src/control/rhythm.test.ts",
   "test/directory/crowded.test.ts",
   "test/faults/{gate-outage,gate-redis,redis,redis-cluster}.test.ts",

@@ -263,11 +263,12 @@ it("every act is done by keyboard alone: what is asked first has the focus", asy
   await rig.ask("POST", "/v1/tokens", { name: "by keyboard", role: "viewer" });
   await page.getByRole("button", { name: "Revoke by keyboard" }).focus();
   await page.keyboard.press("Enter");
-  await page.getByRole("button", { name: "Yes, revoke by keyboard" }).waitFor();
+  const yes = page.getByRole("button", { name: "Yes, revoke by keyboard" });
+  await yes.waitFor();
   await expect
     .poll(() => page.evaluate("document.activeElement?.textContent"), { timeout: 10_000 })
     .toContain("Yes");
-  await page.keyboard.press("Enter");
+  await yes.press("Enter");
   await page.getByText("by keyboard is revoked.").waitFor();
 });
 
