@@ -4,6 +4,7 @@ import type { Gate } from "../gate.js";
 import { mount } from "./mount.js";
 import type { MountOptions } from "./mount-options.js";
 import { NodeSubject, NodeVisit } from "./node-visit.js";
+import { giveOneShape } from "./one-shape.js";
 import { goOn, noted } from "./visit.js";
 
 /** What Express 4 and 5 and Connect take. */
@@ -20,6 +21,7 @@ export function tidegate<Request extends IncomingMessage = IncomingMessage>(
   const { gate, enter } = mount(options);
 
   function tidegateMiddleware(req: Request, res: ServerResponse, next: (error?: unknown) => void): void {
+    giveOneShape(req, res);
     const { originalUrl = req.url } = req as { originalUrl?: string };
     const visit = new NodeVisit(req, req, res, new NodeSubject(req, originalUrl));
     visit.subject.ignoresCase = ignoresCase(req);
