@@ -25,10 +25,15 @@ export class RuleChecks {
  */
 export class Docket {
   count = 0;
-  readonly asked: RuleChecks[] = [];
-  readonly keys: string[] = [];
+  readonly asked: RuleChecks[];
+  readonly keys: string[];
   /** The keys' hashes, where they are at hand. */
   readonly hashed: (HashedKey | undefined)[] = [];
+
+  constructor(asked: RuleChecks[] = [], keys: string[] = []) {
+    this.asked = asked;
+    this.keys = keys;
+  }
 
   add(asked: RuleChecks, key: string, hashed: HashedKey | undefined): void {
     if (asked.levels.length === 0) return;
@@ -36,6 +41,14 @@ export class Docket {
     this.asked[at] = asked;
     this.keys[at] = key;
     this.hashed[at] = hashed;
+  }
+
+  /** A copy that still says it when the gate has gone on to other requests. */
+  kept(): Docket {
+    const { count } = this;
+    const kept = new Docket(this.asked.slice(0, count), this.keys.slice(0, count));
+    kept.count = count;
+    return kept;
   }
 
   /** The same one by one, to be kept. */

@@ -6,11 +6,13 @@ import type { Verdict } from "./decision.js";
 import type { Docket } from "./docket.js";
 import { ConfigError, StoreError, shown } from "./errors.js";
 import { type FailureOptions, type OnStoreFailure, parseFailureOptions } from "./failure-options.js";
-import { type Answer, type Store, sureWay } from "./store.js";
+import { type Answer, ownWay, type Store } from "./store.js";
 
-export interface GuardedStore extends Omit<Store, "decideOne"> {
+export interface GuardedStore extends Omit<Store, "decideOne" | "askDocket"> {
   /** Present when the store has it. What answers instead of the store may take its time. */
   decideOne?(check: Check): Promise<Verdict>;
+  /** Present when the store has it. The docket is free for the next request at once. */
+  askDocket?(docket: Docket): Promise<Verdict[]> | undefined;
 }
 
 /** A store that always answers, in time. Stores that answer at once pass through untouched. */
@@ -108,6 +110,21 @@ export function guardStore(
     }
   }
 
+  /** The same for a docket and a store that never lies. */
+  function askDocket(docket: Docket): Promise<Verdict[]> | undefined {
+    const kept = docket.kept();
+    const answer = store.askDocket?.(kept, deadlineMs);
+    if (answer === undefined) return undefined;
+    isElsewhere = true;
+    return answer.then(believe, (error) => recover(error, () => withoutStore("decide", kept.checks())));
+  }
+
+  function believe(verdicts: Verdict[]): Verdict[] {
+    breaker.answer(!breaker.hasFailed || areAllAllowed(verdicts));
+    rememberHolds(verdicts);
+    return verdicts;
+  }
+
   function awaitVerdicts(
     answer: Promise<Verdict[]>,
     verb: "decide" | "peek",
@@ -170,15 +187,21 @@ export function guardStore(
   }
 
   const { decideOne } = store;
-  const sure = sureWay(store);
-  const isSure = (): boolean => store.decide === sure && !breaker.hasFailed;
+  const own = ownWay(store);
+  /** What was put in the place of its method, by a test or a wrapper, is looked after. */
+  const isItself = (): boolean => store.decide === own?.decide && !breaker.hasFailed;
+  const isSure = own?.isSure === true;
   return {
-    // What was put in the place of its method, by a test or a wrapper, is looked after.
-    decide: (checks, own) => (isSure() ? store.decide(checks, own) : askVerdicts("decide", checks)),
-    ...(sure &&
+    decide: (checks, own) =>
+      isSure && isItself() ? store.decide(checks, own) : askVerdicts("decide", checks),
+    ...(isSure &&
       store.decideDocket && {
         decideDocket: (docket: Docket, now: number) =>
-          isSure() ? store.decideDocket?.(docket, now) : undefined,
+          isItself() ? store.decideDocket?.(docket, now) : undefined,
+      }),
+    ...(own &&
+      store.askDocket && {
+        askDocket: (docket: Docket) => (isItself() ? askDocket(docket) : undefined),
       }),
     ...(decideOne && { decideOne: (check: Check) => askVerdict(decideOne, check) }),
     peek(checks) {

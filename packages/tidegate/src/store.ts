@@ -29,6 +29,11 @@ export interface Store {
    * allows. Undefined, with nothing done, where there is more to it: then `decide` is asked with its checks.
    */
   decideDocket?(docket: Docket, now: number): Verdict[] | undefined;
+  /**
+   * `decide` of a whole docket, for stores that answer later, and by the deadline. The docket stays as it is. Undefined, with
+   * nothing done, where it has to be asked about check by check.
+   */
+  askDocket?(docket: Docket, deadlineMs: number): Promise<Verdict[]> | undefined;
   /** Judges without a trace: writes nothing. */
   peek(checks: readonly Check[], terms?: Terms): Answer<Verdict[]>;
   /** Gives charges back, never more than the current window still holds of them. */
@@ -48,17 +53,23 @@ export interface Store {
   close?(): Answer<void>;
 }
 
-/** How stores decide that answer at once, never fail and never lie: their word needs no second look. */
-const sureWays = new WeakMap<Store, Store["decide"]>();
-
-/** Says of a store that it is such a one, for as long as its `decide` is the one it has now. */
-export function declareSure(store: Store): void {
-  sureWays.set(store, store.decide);
+/** How a store of this library decides. */
+export interface OwnWay {
+  readonly decide: Store["decide"];
+  /** It answers at once, never fails and never lies: its word needs no second look. */
+  readonly isSure: boolean;
 }
 
-/** Undefined for a store that is to be looked after, and for whatever stands in front of one. */
-export function sureWay(store: Store): Store["decide"] | undefined {
-  return sureWays.get(store);
+const ownWays = new WeakMap<Store, OwnWay>();
+
+/** Says of a store that what it does with dockets is what its `decide` does, for as long as that is the one it has now. */
+export function declareOwn(store: Store, { isSure }: Pick<OwnWay, "isSure">): void {
+  ownWays.set(store, { decide: store.decide, isSure });
+}
+
+/** Undefined for whatever stands in front of such a store, and for any other. */
+export function ownWay(store: Store): OwnWay | undefined {
+  return ownWays.get(store);
 }
 
 export interface Terms {

@@ -17,7 +17,7 @@ import type { Docket } from "../../docket.js";
 import { ConfigError, shown } from "../../errors.js";
 import { KeyHash } from "../../key-hash.js";
 import { type Limit, maxCells, Reading, Ruling, rejectUnknownOptions } from "../../limit.js";
-import { declareSure, type Store, type Terms } from "../../store.js";
+import { declareOwn, type Store, type Terms } from "../../store.js";
 import { type Binding, Bindings } from "./bindings.js";
 import { KeyInHand } from "./key-in-hand.js";
 import { Shelf } from "./shelf.js";
@@ -69,7 +69,7 @@ class MemoryStore implements Store {
     this.#maxKeys = maxKeys;
     if (options.clock !== undefined) this.clock = checkedClock(options.clock, "memoryStore.clock");
     this.#clock = this.clock ?? systemClock;
-    declareSure(this);
+    declareOwn(this, { isSure: true });
   }
 
   /** States kept now, one per rule, key and limit. */

@@ -6,6 +6,8 @@ import { firstOf, type Group, groupsOf, noLimits, type Plan } from "./plan.js";
 /** What the script is asked to do. The numbers are its modes. */
 export const Mode = { decide: 0, peek: 1, refund: 2, hold: 3 } as const;
 export type Mode = (typeof Mode)[keyof typeof Mode];
+/** Those that many requests can be asked with in one call. */
+export type Asking = typeof Mode.decide | typeof Mode.peek;
 
 /** One call of the script: keys, then the input, then ids. */
 export interface Call {
@@ -17,10 +19,12 @@ export interface Call {
 export interface Request {
   readonly checks: readonly Check[];
   readonly groups: readonly Group[];
+  /** How many checks there are. */
+  readonly size: number;
 }
 
 export function requestOf(checks: readonly Check[]): Request {
-  return { checks, groups: groupsOf(checks) };
+  return { checks, groups: groupsOf(checks), size: checks.length };
 }
 
 export type KeyOf = (rule: string, key: string) => string;
@@ -87,31 +91,53 @@ function questionOf(groups: readonly Group[]): number {
   return groups.length <= 3 && groups.every(({ plan }) => plan.question === 1) ? groups.length + 3 : 0;
 }
 
-/** NaN for `now` leaves the time to the server. Requests alike in shape and following each other are described once. */
 export function writeRequests(
-  mode: typeof Mode.decide | typeof Mode.peek,
+  mode: Asking,
   requests: readonly Request[],
   keyOf: KeyOf,
   now: number,
   notAfter: number,
 ): Call {
-  const runs: Run[] = [];
   const keys: string[] = [];
   const ids: string[] = [];
-  let bytes = headBytes;
-  let run: Run | undefined;
-  for (const request of requests) {
-    if (run === undefined || !isAlike(run.shape, request)) {
-      run = { shape: request, count: 0 };
-      runs.push(run);
-      bytes += runBytes;
-      for (const { plan } of request.groups) bytes += groupBytes + plan.spec.length;
+  for (const { checks, groups } of requests)
+    for (const { plan, at } of groups) addKeys(keys, ids, plan, firstOf(checks, at), keyOf);
+  const input = writeRuns(mode, runsOf(requests, isAlike), repeatsOf(requests), now, notAfter);
+  return { keys, input, ids };
+}
+
+/** Requests alike in shape and following each other, to be described once. */
+export function runsOf<R extends Request>(requests: readonly R[], areAlike: (a: R, b: R) => boolean): Run[] {
+  const runs: Run[] = [];
+  let first = requests[0] as R;
+  let count = 0;
+  for (let i = 0; i < requests.length; i++) {
+    const request = requests[i] as R;
+    if (!areAlike(first, request)) {
+      runs.push({ shape: first, count });
+      first = request;
+      count = 0;
     }
-    run.count++;
-    for (const { plan, at } of request.groups) addKeys(keys, ids, plan, firstOf(request.checks, at), keyOf);
+    count++;
   }
-  const repeats = repeatsOf(requests);
-  const input = Buffer.allocUnsafe(bytes + repeats.length * repeatBytes);
+  runs.push({ shape: first, count });
+  return runs;
+}
+
+/** NaN for `now` leaves the time to the server. */
+export function writeRuns(
+  mode: Asking,
+  runs: readonly Run[],
+  repeats: readonly Repeat[],
+  now: number,
+  notAfter: number,
+): Buffer {
+  let bytes = headBytes + repeats.length * repeatBytes;
+  for (const { shape } of runs) {
+    bytes += runBytes;
+    for (const { plan } of shape.groups) bytes += groupBytes + plan.spec.length;
+  }
+  const input = Buffer.allocUnsafe(bytes);
   let at = writeHead(input, mode, repeats, now, notAfter);
   for (const { shape, count } of runs) {
     at = input.writeUInt16LE(count, at);
@@ -122,11 +148,11 @@ export function writeRequests(
       at = writePlan(input, at, group.plan, flagsOf(group.plan, first), costOf(first));
     }
   }
-  return { keys, input, ids };
+  return input;
 }
 
 /** A place in the call's keys, from 1, whose key stands there before. */
-interface Repeat {
+export interface Repeat {
   readonly place: number;
   readonly first: number;
 }
@@ -137,28 +163,35 @@ const noRepeats: readonly Repeat[] = [];
 function repeatsOf(requests: readonly Request[]): readonly Repeat[] {
   if (requests.length === 1) return noRepeats;
   const repeats: Repeat[] = [];
-  const placesOf = new Map<string, Map<string, number>>();
+  const places: FirstPlaces = new Map();
   let place = 1;
   for (const { checks, groups } of requests) {
     for (const { plan, at } of groups) {
       const { rule, key } = firstOf(checks, at);
-      let places = placesOf.get(rule);
-      if (places === undefined) {
-        places = new Map();
-        placesOf.set(rule, places);
-      }
-      const first = places.get(key);
-      if (first === undefined) places.set(key, place);
-      else repeats.push({ place, first });
+      const first = firstPlace(places, rule, key, place);
+      if (first < place) repeats.push({ place, first });
       place += 1 + plan.ledgers;
     }
   }
   return repeats;
 }
 
-interface Run {
+/** By rule and key. */
+export type FirstPlaces = Map<string, Map<string, number>>;
+
+/** Where a rule was asked about a key first: here, if it was not before. */
+export function firstPlace(places: FirstPlaces, rule: string, key: string, here: number): number {
+  const ofRule = places.get(rule);
+  const first = ofRule?.get(key);
+  if (first !== undefined) return first;
+  if (ofRule === undefined) places.set(rule, new Map([[key, here]]));
+  else ofRule.set(key, here);
+  return here;
+}
+
+export interface Run {
   readonly shape: Request;
-  count: number;
+  readonly count: number;
 }
 
 function isAlike(a: Request, b: Request): boolean {

@@ -1,6 +1,5 @@
-import type { Check } from "../../check.js";
 import type { Verdict } from "../../decision.js";
-import { type Mode, type Request, requestOf } from "./batch.js";
+import type { Request } from "./batch.js";
 
 /**
  * A quarter of all requests unanswered share one call, so that Redis has calls to work on while others are being made or
@@ -16,11 +15,12 @@ export interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-type Asking = typeof Mode.decide | typeof Mode.peek;
+/** Checks to be decided or only looked at, or dockets to be decided. */
+export type Kind = "decide" | "peek" | "docket";
 
 /** What goes into one call. */
 export interface Batch {
-  readonly mode: Asking;
+  readonly kind: Kind;
   readonly deadlineMs: number;
   readonly waiting: Waiting[];
   checks: number;
@@ -41,28 +41,27 @@ export class Batching {
     this.#send = send;
   }
 
-  ask(mode: Asking, checks: readonly Check[], deadlineMs: number): Promise<Verdict[]> {
+  ask(kind: Kind, request: Request, deadlineMs: number): Promise<Verdict[]> {
     return new Promise((resolve, reject) => {
-      const request = requestOf(checks);
       this.#unanswered++;
-      const batch = this.#batchFor(mode, checks.length, deadlineMs);
-      batch.checks += checks.length;
+      const batch = this.#batchFor(kind, request.size, deadlineMs);
+      batch.checks += request.size;
       batch.waiting.push({ request, resolve, reject });
     });
   }
 
   /** The last batch if there is room in it and it is of this kind, else a new one behind it. */
-  #batchFor(mode: Asking, checks: number, deadlineMs: number): Batch {
+  #batchFor(kind: Kind, checks: number, deadlineMs: number): Batch {
     const last = this.#batches.at(-1);
     if (
       last !== undefined &&
       last.waiting.length < Math.min(mostRequests, Math.max(leastRequests, this.#unanswered >> 2)) &&
       last.checks + checks <= mostChecks &&
-      last.mode === mode &&
+      last.kind === kind &&
       last.deadlineMs === deadlineMs
     )
       return last;
-    const batch: Batch = { mode, deadlineMs, checks: 0, waiting: [] };
+    const batch: Batch = { kind, deadlineMs, checks: 0, waiting: [] };
     if (this.#batches.push(batch) === 1) {
       if (this.#underWay === 0) queueMicrotask(this.#sendNext);
       else setImmediate(this.#sendNext);

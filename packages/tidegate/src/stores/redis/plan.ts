@@ -37,9 +37,12 @@ function limitBytes({ args }: Limit): number {
 const known = new WeakMap<Limit, Plan[]>();
 export const noLimits: Plan = encode([]);
 
+/** What a limit is asked by. */
+type Asking = Pick<Check, "limit">;
+
 /** The plan of the checks from one place to before another. */
-function planOf(checks: readonly Check[], from: number, to: number): Plan {
-  const first = (checks[from] as Check).limit;
+export function planOf(checks: readonly Asking[], from: number, to: number): Plan {
+  const first = (checks[from] as Asking).limit;
   let plans = known.get(first);
   if (plans === undefined) {
     plans = [];
@@ -53,9 +56,9 @@ function planOf(checks: readonly Check[], from: number, to: number): Plan {
   return plan;
 }
 
-function isPlanOf({ limits }: Plan, checks: readonly Check[], from: number, to: number): boolean {
+function isPlanOf({ limits }: Plan, checks: readonly Asking[], from: number, to: number): boolean {
   if (limits.length !== to - from) return false;
-  for (let i = 0; i < limits.length; i++) if (limits[i] !== (checks[from + i] as Check).limit) return false;
+  for (let i = 0; i < limits.length; i++) if (limits[i] !== (checks[from + i] as Asking).limit) return false;
   return true;
 }
 
@@ -100,7 +103,7 @@ function questionOf(cells: readonly number[]): number {
 }
 
 /** So many checks side by side. */
-function groupFrom(plan: Plan, from: number): Group {
+export function groupFrom(plan: Plan, from: number): Group {
   const known = plan.groups[from];
   if (known !== undefined) return known;
   const group = { plan, at: plan.limits.map((_, i) => from + i) };

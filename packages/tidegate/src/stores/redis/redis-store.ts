@@ -2,17 +2,28 @@ import { type Charge, type Check, costOf, validateChecks, validateCost, validate
 import { type Clock, checkedClock } from "../../clock.js";
 import type { Verdict } from "../../decision.js";
 import type { Directory } from "../../directory.js";
+import type { Docket } from "../../docket.js";
 import { ConfigError, shown } from "../../errors.js";
 import { type Limit, rejectUnknownOptions } from "../../limit.js";
-import type { Store, Terms } from "../../store.js";
+import { declareOwn, type Store, type Terms } from "../../store.js";
 import { keyText } from "../packed/key-text.js";
-import { type Call, ledgerKey, Mode, requestOf, writeHold, writeRefund, writeRequests } from "./batch.js";
-import { type Batch, Batching } from "./batching.js";
+import {
+  type Asking,
+  type Call,
+  ledgerKey,
+  Mode,
+  requestOf,
+  writeHold,
+  writeRefund,
+  writeRequests,
+} from "./batch.js";
+import { type Batch, Batching, type Waiting } from "./batching.js";
 import { Calls, storeFailure } from "./calls.js";
 import { type Connection, connectionTo, type RedisClient } from "./connection.js";
 import type { Templates } from "./directory/layout.js";
 import { redisDirectory } from "./directory/redis-directory.js";
-import { allPass, type Reply, verdictsOf } from "./reply.js";
+import { type DocketRequest, Dockets, verdictsWithin } from "./dockets.js";
+import { allPass, type Reply, verdictsIn, verdictsOf } from "./reply.js";
 
 export interface RedisStoreOptions {
   /** Yours: ioredis 5/6 or node-redis 5/6, single server or cluster. It stays yours; closing the store leaves it open. */
@@ -56,7 +67,7 @@ export function redisStore(options: RedisStoreOptions): RedisStore {
 }
 
 /** Rules are few; whoever makes up their names makes this remember no more. */
-const mostRuleTexts = 1000;
+const mostKeyEnds = 1000;
 
 class RedisStoreOverScript implements RedisStore {
   resets = 0;
@@ -68,7 +79,10 @@ class RedisStoreOverScript implements RedisStore {
   readonly #warn: (message: string) => void;
   readonly #calls: Calls;
   readonly #batching = new Batching((batch) => this.#send(batch));
-  readonly #ruleTexts = new Map<string, string>();
+  /** A key is one client's between the beginning all have and the end all of its rule have. */
+  readonly #keyStart: string;
+  readonly #keyEnds = new Map<string, string>();
+  readonly #dockets: Dockets;
 
   constructor(
     connection: Connection,
@@ -81,6 +95,9 @@ class RedisStoreOverScript implements RedisStore {
     if (clock !== undefined) this.clock = clock;
     this.#warn = warn;
     this.#calls = new Calls(connection, { tellsServerTime: clock === undefined, warn });
+    this.#keyStart = `${prefix}:{`;
+    this.#dockets = new Dockets(this.#keyStart, (rule) => this.#keyEndOf(rule));
+    declareOwn(this, { isSure: false });
   }
 
   /** Planning throws for a limit without a Lua twin. */
@@ -89,11 +106,16 @@ class RedisStoreOverScript implements RedisStore {
   }
 
   decide(checks: readonly Check[], terms?: Terms): Promise<Verdict[]> {
-    return this.#ask(Mode.decide, checks, terms);
+    return this.#ask("decide", checks, terms);
   }
 
   peek(checks: readonly Check[], terms?: Terms): Promise<Verdict[]> {
-    return this.#ask(Mode.peek, checks, terms);
+    return this.#ask("peek", checks, terms);
+  }
+
+  askDocket(docket: Docket, deadlineMs: number): Promise<Verdict[]> | undefined {
+    const request = this.#connection.isCluster ? undefined : this.#dockets.requestOf(docket);
+    return request && this.#batching.ask("docket", request, deadlineMs);
   }
 
   async refund(charges: readonly Charge[], terms?: Terms): Promise<void> {
@@ -141,49 +163,56 @@ class RedisStoreOverScript implements RedisStore {
   }
 
   #keyOf = (rule: string, key: string): string => {
-    return `${this.#prefix}:{${keyText(key)}}:${this.#ruleTexts.get(rule) ?? this.#ruleText(rule)}`;
+    return `${this.#keyStart}${keyText(key)}${this.#keyEnds.get(rule) ?? this.#keyEndOf(rule)}`;
   };
 
-  #ruleText(rule: string): string {
-    const text = keyText(rule).replaceAll(":", "%3A");
-    if (this.#ruleTexts.size >= mostRuleTexts) this.#ruleTexts.clear();
-    this.#ruleTexts.set(rule, text);
-    return text;
+  #keyEndOf(rule: string): string {
+    const end = `}:${keyText(rule).replaceAll(":", "%3A")}`;
+    if (this.#keyEnds.size >= mostKeyEnds) this.#keyEnds.clear();
+    this.#keyEnds.set(rule, end);
+    return end;
   }
 
   #now(): number {
     return this.clock === undefined ? Number.NaN : this.clock();
   }
 
-  #ask(mode: Batch["mode"], checks: readonly Check[], terms: Terms | undefined): Promise<Verdict[]> {
+  #ask(kind: "decide" | "peek", checks: readonly Check[], terms: Terms | undefined): Promise<Verdict[]> {
     validateChecks(checks);
     if (checks.length === 0) return Promise.resolve([]);
     const deadlineMs = terms?.deadlineMs ?? Number.POSITIVE_INFINITY;
-    if (this.#connection.isCluster) return this.#askCluster(mode, checks, deadlineMs);
-    return this.#batching.ask(mode, checks, deadlineMs);
+    if (this.#connection.isCluster) return this.#askCluster(Mode[kind], checks, deadlineMs);
+    return this.#batching.ask(kind, requestOf(checks), deadlineMs);
   }
 
-  async #send({ mode, deadlineMs, waiting }: Batch): Promise<void> {
+  async #send(batch: Batch): Promise<void> {
+    const { kind, waiting } = batch;
     try {
-      const requests = waiting.map(({ request }) => request);
-      const reply = await this.#run(
-        (notAfter) => writeRequests(mode, requests, this.#keyOf, this.#now(), notAfter),
-        deadlineMs,
-      );
-      for (const { request, resolve } of waiting) {
-        const findings = reply.next(request);
-        resolve(verdictsOf(findings, reply.now, allPass(findings), mode === Mode.peek));
+      const reply = await this.#run((notAfter) => this.#write(batch, notAfter), batch.deadlineMs);
+      for (let i = 0; i < waiting.length; i++) {
+        const { request, resolve } = waiting[i] as Waiting;
+        resolve(
+          (kind === "docket" && verdictsWithin(reply, request as DocketRequest)) ||
+            verdictsIn(reply, request, kind === "peek"),
+        );
       }
     } catch (error) {
       for (const { reject } of waiting) reject(error);
     }
   }
 
+  #write({ kind, waiting }: Batch, notAfter: number): Call {
+    const requests = waiting.map(({ request }) => request);
+    return kind === "docket"
+      ? this.#dockets.write(requests as DocketRequest[], this.#now(), notAfter)
+      : writeRequests(Mode[kind], requests, this.#keyOf, this.#now(), notAfter);
+  }
+
   /**
    * Keys of a cluster live apart: one call per key, in parallel. If one refuses or fails, what the others charged is given
    * back; until then another request may be refused wrongly, none is let through wrongly.
    */
-  async #askCluster(mode: Batch["mode"], checks: readonly Check[], deadlineMs: number): Promise<Verdict[]> {
+  async #askCluster(mode: Asking, checks: readonly Check[], deadlineMs: number): Promise<Verdict[]> {
     const outcomes = await Promise.allSettled(
       byKey(checks).map(async (some) => {
         const request = requestOf(some);

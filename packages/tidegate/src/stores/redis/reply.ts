@@ -19,14 +19,16 @@ export class Finding {
 
 const headOfReply = 14;
 const exceptionBytes = 6;
-const headOfState = 16;
+/** Before the limits' own cells in a packed state: the hold, and the end of the key; before each limit's: its tag. */
+export const headOfState = 16;
+export const tagBytes = 4;
 
 /** A reply, read from front to back. */
 export class Reply {
   readonly now: number;
   readonly isLate: boolean;
   readonly resets: number;
-  readonly #view: DataView;
+  readonly view: DataView;
   readonly #findings: Finding[] = [];
   #at = headOfReply;
   #exceptionAt = headOfReply;
@@ -36,14 +38,14 @@ export class Reply {
 
   constructor(bytes: Buffer) {
     if (bytes.length < 8) throw unreadable();
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-    this.now = this.#view.getFloat64(0, true);
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    this.now = this.view.getFloat64(0, true);
     this.isLate = bytes.length === 8;
     this.resets = 0;
     if (this.isLate) return;
     if (bytes.length < headOfReply) throw unreadable();
-    this.resets = this.#view.getUint32(8, true);
-    this.#exceptionsEnd += exceptionBytes * this.#view.getUint16(12, true);
+    this.resets = this.view.getUint32(8, true);
+    this.#exceptionsEnd += exceptionBytes * this.view.getUint16(12, true);
     this.#at = this.#exceptionsEnd;
   }
 
@@ -66,16 +68,34 @@ export class Reply {
     return findings;
   }
 
+  /**
+   * Where the states of the next request begin if nothing about it is an exception: each of its groups was known, and every
+   * limit allows. -1: `next` tells what there is to tell. Else the request counts as read.
+   */
+  passOver(groups: readonly Group[]): number {
+    const begin = this.#at;
+    let end = begin;
+    for (let g = 0; g < groups.length; g++) end += (groups[g] as Group).plan.stateBytes;
+    const isExcepted =
+      this.#exceptionAt !== this.#exceptionsEnd &&
+      this.view.getUint16(this.#exceptionAt, true) < this.#place + groups.length;
+    if (isExcepted) return -1;
+    if (end > this.view.byteLength) throw unreadable();
+    this.#at = end;
+    this.#place += groups.length;
+    return begin;
+  }
+
   /** Which limits of the next group allow and whether there was a state: all and yes, unless an exception says otherwise. */
   #bitsHere(): number {
     const at = this.#exceptionAt;
-    if (at === this.#exceptionsEnd || this.#view.getUint16(at, true) !== this.#place) return -1;
+    if (at === this.#exceptionsEnd || this.view.getUint16(at, true) !== this.#place) return -1;
     this.#exceptionAt = at + exceptionBytes;
-    return this.#view.getUint32(at + 2, true);
+    return this.view.getUint32(at + 2, true);
   }
 
   #readGroup(group: Group): void {
-    const view = this.#view;
+    const view = this.view;
     const { limits, stateBytes } = group.plan;
     const bits = this.#bitsHere();
     const isKnown = (bits & 1) === 1;
@@ -94,7 +114,7 @@ export class Reply {
         this.#place++;
         for (let c = 0; c < limit.ledger.facts; c++, factsAt += 8) cells[c] = view.getFloat64(factsAt, true);
       } else if (isKnown) {
-        stateAt += 4;
+        stateAt += tagBytes;
         for (let c = 0; c < limit.cells; c++, stateAt += 8) cells[c] = view.getFloat64(stateAt, true);
       } else {
         cells.fill(0);
@@ -112,6 +132,12 @@ function unreadable(): StoreError {
     "Something between Tidegate and Redis changes replies.",
     { transient: false },
   );
+}
+
+/** What the next request of a reply comes to. */
+export function verdictsIn(reply: Reply, request: Request, isPeek: boolean): Verdict[] {
+  const findings = reply.next(request);
+  return verdictsOf(findings, reply.now, allPass(findings), isPeek);
 }
 
 /** Whether all checks that enforce allow. */
