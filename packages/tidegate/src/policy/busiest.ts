@@ -41,7 +41,7 @@ export function busiest({ capacity = 1000 }: BusiestOptions = {}): Busiest {
   const totalRefusals = new Float64Array(capacity);
   const least = leastFirst(counts);
   const cells = new Float64Array(2 ** Math.ceil(Math.log2(capacity * 16)));
-  const faded = [counts, errors, refusals, cells];
+  const faded = [counts, errors, refusals, cells, least.known];
 
   /** What one request adds. Instead of fading all counts, later requests weigh more. */
   let weight = 1;
@@ -93,7 +93,6 @@ export function busiest({ capacity = 1000 }: BusiestOptions = {}): Busiest {
         refusals[slot] = (refusals[slot] as number) + weight;
         totalRefusals[slot] = (totalRefusals[slot] as number) + 1;
       }
-      least.grown(slot);
     },
 
     top(n) {
@@ -154,35 +153,45 @@ function slotIndex(capacity: number) {
   };
 }
 
-/** A heap of slots by their counts, which only grow. */
+/**
+ * A heap of slots by their counts, which only grow. What a slot has grown by is found out when it comes to stand first, so
+ * that a count costs nothing here: whoever stands first with its true count has the least, since the others have more than is known.
+ */
 function leastFirst(counts: Float64Array) {
   const heap = Int32Array.from(counts, (_, i) => i);
-  const places = Int32Array.from(heap);
+  const known = new Float64Array(counts.length);
 
   return {
-    slot: () => heap[0] as number,
+    /** Of each slot, its count as the heap knows it. */
+    known,
 
-    /** Moves a slot whose count has grown to its new place. */
-    grown(slot: number): void {
-      const count = counts[slot] as number;
-      let place = places[slot] as number;
+    slot(): number {
       for (;;) {
-        let child = 2 * place + 1;
-        if (child >= heap.length) break;
-        if (child + 1 < heap.length && countAt(child + 1) < countAt(child)) child++;
-        if (countAt(child) >= count) break;
-        const risen = heap[child] as number;
-        heap[place] = risen;
-        places[risen] = place;
-        place = child;
+        const slot = heap[0] as number;
+        if (known[slot] === counts[slot]) return slot;
+        known[slot] = counts[slot] as number;
+        sink(slot);
       }
-      heap[place] = slot;
-      places[slot] = place;
     },
   };
 
-  function countAt(place: number): number {
-    return counts[heap[place] as number] as number;
+  /** Moves the slot that stands first to its place. */
+  function sink(slot: number): void {
+    const count = known[slot] as number;
+    let place = 0;
+    for (;;) {
+      let child = 2 * place + 1;
+      if (child >= heap.length) break;
+      if (child + 1 < heap.length && knownAt(child + 1) < knownAt(child)) child++;
+      if (knownAt(child) >= count) break;
+      heap[place] = heap[child] as number;
+      place = child;
+    }
+    heap[place] = slot;
+  }
+
+  function knownAt(place: number): number {
+    return known[heap[place] as number] as number;
   }
 }
 
