@@ -43,6 +43,7 @@ interface Terms {
   readonly fingerprint?: "seed";
   readonly address?: string;
   readonly standard?: string;
+  readonly halfLifeMs?: number;
 }
 
 function tracker(terms: Terms = {}) {
@@ -50,9 +51,9 @@ function tracker(terms: Terms = {}) {
   const registry = new Registry();
   const { told, offenders } = notebook(terms.fails);
   const { store = memoryStore({ clock }), methods = [], mostUnderWay, fingerprint, address } = terms;
-  const { standard = settings.standard } = terms;
+  const { standard = settings.standard, halfLifeMs = settings.halfLifeMs } = terms;
   const opened = openTracker({
-    settings: { ...settings, standard, methods, ...(address !== undefined && { address }) },
+    settings: { ...settings, standard, halfLifeMs, methods, ...(address !== undefined && { address }) },
     store,
     offenders,
     log,
@@ -355,6 +356,42 @@ describe("a client far below the rate", () => {
     expect(told).toMatchObject([{ rule: "edge/standard", leaked: 0 }]);
     expect(await metric('tidegate_tracked_total{outcome="counted"} 74')).toBe(true);
   });
+
+  test.each([
+    [30_000, 20, 40],
+    // Every 150 ms, or a little later.
+    [1_000, 80, 140],
+  ])(
+    "is told of once a second, but sooner where half of the past is forgotten in %d ms",
+    async (halfLifeMs, least, most) => {
+      vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+      try {
+        const counts = memoryStore();
+        let asked = 0;
+        const noting: Store = Object.assign(Object.create(counts), {
+          decide(checks: Parameters<Store["decide"]>[0]) {
+            asked++;
+            return counts.decide(checks);
+          },
+        });
+        const { track } = tracker({ store: noting, standard: "1000000 per minute", halfLifeMs });
+        const second = async () => {
+          for (let ms = 0; ms < 1_000; ms += 10) {
+            for (let i = 0; i < 20; i++) track(subjectOf(`198.51.100.${i}`));
+            await vi.advanceTimersByTimeAsync(10);
+          }
+        };
+        await second();
+        await second();
+        const before = asked;
+        await second();
+        expect(asked - before).toBeGreaterThanOrEqual(least);
+        expect(asked - before).toBeLessThanOrEqual(most);
+      } finally {
+        vi.useRealTimers();
+      }
+    },
+  );
 
   test("is told apart from another on the same path, by another name or method", async () => {
     const { track, told } = tracker(often);

@@ -15,8 +15,27 @@ export interface Slice<About> {
   /** Hits that the store does not know of yet, and when the first of them came. */
   taken: number;
   since: number;
-  /** When it came to stand in line to be told of; undefined: it does not. */
-  inLineSince: number | undefined;
+  /** So many of them are soon to be told of. */
+  urgentFrom: number;
+  /** With hits that were not told of by then nothing more is taken. */
+  openUntil: number;
+  isBeingTold: boolean;
+}
+
+/** One of which nobody knows yet what it may take. */
+export function emptySlice<About>(checks: readonly Check[], since: number): Slice<About> {
+  const nothing = { about: undefined, shown: undefined, left: 0, taken: 0, urgentFrom: 0, openUntil: 0 };
+  return { ...nothing, checks, verdicts: [], since, isBeingTold: false };
+}
+
+/** Of a quarter of what is left to a client: so little that what a dozen processes keep to themselves is no crossing. */
+const urgentShare = 1 / 8;
+
+export function refill<About>(slice: Slice<About>, verdicts: readonly Verdict[], left: number): void {
+  slice.verdicts = verdicts;
+  slice.shown = undefined;
+  slice.left = left;
+  slice.urgentFrom = Math.max(1, Math.ceil(urgentShare * left));
 }
 
 /** The hits to tell of. */

@@ -3,7 +3,7 @@ import { type Check, earrrl, memoryStore, type Store, type Verdict } from "tideg
 import { virtualClock } from "tidegate/testing";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Counted, Slice } from "./slice.js";
-import { type SlicingStore, slicingStore } from "./slicing-store.js";
+import { type SlicingOptions, type SlicingStore, slicingStore } from "./slicing-store.js";
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
@@ -12,19 +12,25 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-// Hardly anything fades: 100 and one more pass from rest, the next is refused.
-const slow = earrrl({ rate: (100 * Math.LN2) / 3600, halfLife: "1h" });
+/** Hardly anything fades: so many and one more pass from rest, the next is refused. */
+const upTo = (count: number) => earrrl({ rate: (count * Math.LN2) / 3600, halfLife: "1h" });
+const slow = upTo(100);
 // Nobody comes near it.
 const steady = earrrl({ rate: 1_000_000, halfLife: "1h" });
 const start = 1_700_000_000_000;
 
-function sliced(terms: { most?: number; isAway?: () => boolean } = {}) {
+interface Terms extends Partial<SlicingOptions<string>> {
+  /** What a call meets on its way to the store. */
+  readonly meets?: (checks: readonly Check[]) => unknown;
+}
+
+function sliced({ meets, ...own }: Terms = {}) {
   const clock = virtualClock(start);
   const counts = memoryStore({ clock });
   const asked: number[] = [];
   const later: Store = {
     async decide(checks) {
-      if (terms.isAway?.()) throw new Error("away");
+      await meets?.(checks);
       asked.push(checks[0]?.cost ?? 1);
       return counts.decide(checks);
     },
@@ -33,25 +39,29 @@ function sliced(terms: { most?: number; isAway?: () => boolean } = {}) {
     hold: (rule, key, forMs) => counts.hold(rule, key, forMs),
     forget: (checks) => counts.forget(checks),
   };
-  const store = slicingStore(later, {
-    share: 0.25,
-    everyMs: 200,
-    idleMs: 5_000,
-    most: terms.most ?? 100,
-    now: clock,
-  });
+  const usual = { share: 0.25, everyMs: 200, restMs: 1_000, idleMs: 5_000, most: 100 };
+  const store = slicingStore<string>(later, { ...usual, now: clock, ...own });
   const hit = async (key: string, own = slow): Promise<Verdict> =>
     (await store.decide([{ rule: "r", key, limit: own }]))[0] as Verdict;
-  const pass = (ms: number) => {
-    clock.advance(ms);
-    return vi.advanceTimersByTimeAsync(ms);
+  /** In small steps: whoever is woken reads the clock. */
+  const pass = async (ms: number) => {
+    for (let rest = ms; rest > 0; rest -= 10) {
+      clock.advance(Math.min(10, rest));
+      await vi.advanceTimersByTimeAsync(Math.min(10, rest));
+    }
   };
   const known = (key: string) => {
     const check: Check = { rule: "r", key, limit: slow };
     return 101 - (counts.peek([check])[0] as Verdict).remaining;
   };
-  return { store, hit, pass, known, asked, clock };
+  return { store, counts, hit, pass, known, asked, clock };
 }
+
+function throwAway(): never {
+  throw new Error("away");
+}
+
+const never = () => new Promise<never>(() => {});
 
 /** Of all these, or of none. */
 function slicesOf<About>(store: SlicingStore<About>, ...counted: Counted[]): Slice<About>[] | undefined {
@@ -85,35 +95,28 @@ describe("a client far below its rate", () => {
     for (let i = 0; i < 20; i++) await hit(`client ${i}`);
     await pass(200);
     await hit("client 0");
-    await pass(700);
+    await pass(2_900);
     await hit("client 0");
     await pass(1_000);
     expect((await hit("client 7")).source).toBe("store");
   });
 
   test("is asked about where the store could not be told for long", async () => {
-    const clock = virtualClock(start);
-    const counts = memoryStore({ clock });
-    const frozen = { decide: (checks: readonly Check[]) => asking(checks) } as unknown as Store;
-    let asked = 0;
-    const asking = (checks: readonly Check[]) =>
-      ++asked === 1 ? counts.decide(checks) : new Promise<Verdict[]>(() => {});
-    const store = slicingStore(frozen, { share: 0.25, everyMs: 200, idleMs: 5_000, most: 100, now: clock });
-    await store.decide([{ rule: "r", key: "a", limit: steady }]);
+    let asks = 0;
+    const { store, hit, pass } = sliced({ meets: () => ++asks > 1 && never() });
+    await hit("a", steady);
     const slices = slicesOf(store, { rule: "r", key: "a" }) ?? [];
     for (let ms = 0; ms < 800; ms += 20) {
       expect(store.countHere(slices)).toBe(true);
-      clock.advance(20);
-      await vi.advanceTimersByTimeAsync(20);
+      await pass(20);
     }
     // Told of after 200 ms, it has waited for 600 since.
     expect(store.countHere(slices)).toBe(false);
-    expect(asked).toBe(2);
+    expect(asks).toBe(2);
   });
 
   test("closing tells of everybody, some hundred at a time, and of no more once the store is away", async () => {
-    let isAway = false;
-    const { store, hit, known, asked } = sliced({ most: 1000, isAway: () => isAway });
+    const { store, hit, known, asked } = sliced({ most: 1000 });
     const keys = Array.from({ length: 600 }, (_, i) => `client ${i}`);
     for (const key of keys) for (let i = 0; i < 3; i++) await hit(key);
     const before = asked.length;
@@ -123,8 +126,9 @@ describe("a client far below its rate", () => {
     await closed;
     expect(keys.map(known)).toEqual(keys.map(() => 3));
 
+    let isAway = false;
     let tries = 0;
-    const other = sliced({ most: 1000, isAway: () => isAway && ++tries > 0 });
+    const other = sliced({ most: 1000, meets: () => isAway && ++tries > 0 && throwAway() });
     for (const key of keys) for (let i = 0; i < 3; i++) await other.hit(key);
     isAway = true;
     await other.store.close();
@@ -149,22 +153,83 @@ describe("a client far below its rate", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test("is told of in turn with all who came when it did, some at a time", async () => {
-    const { hit, asked, pass } = sliced();
-    const keys = Array.from({ length: 60 }, (_, i) => `client ${i}`);
-    const asksWithin: number[] = [];
-    for (let ms = 0; ms <= 1000; ms += 10) {
-      const before = asked.length;
-      for (const key of keys) await hit(key, steady);
-      asksWithin.push(asked.length - before);
-      const beforeRound = asked.length;
-      await pass(10);
-      expect(asked.length - beforeRound).toBeLessThanOrEqual(16);
+  test.each([
+    // After one to two seconds at first, then every second.
+    ["at leisure", steady, 4, [3 * 60, 4 * 60]],
+    // 32 of the 250 hits it may take are urgent: 320 ms of them, and 200 to 400 until it is told of.
+    ["soon, where it has taken an eighth of its slice,", upTo(1_000), 8, [6 * 60, 10 * 60]],
+  ] as const)(
+    "is told of %s in turn with all who came when it did, some at a time",
+    async (_, limit, mostAtOnce, [least, most]) => {
+      const { hit, asked, pass } = sliced();
+      const keys = Array.from({ length: 60 }, (_, i) => `client ${i}`);
+      const asksWithin: number[] = [];
+      for (let ms = 0; ms < 4_000; ms += 10) {
+        const before = asked.length;
+        for (const key of keys) await hit(key, limit);
+        asksWithin.push(asked.length - before);
+        const beforeRound = asked.length;
+        await pass(10);
+        expect(asked.length - beforeRound).toBeLessThanOrEqual(mostAtOnce);
+      }
+      expect(asksWithin).toEqual([60, ...Array(399).fill(0)]);
+      expect(asked.length).toBeGreaterThanOrEqual(least);
+      expect(asked.length).toBeLessThanOrEqual(most);
+    },
+  );
+
+  /** Others come all the time, so that the store is heard of. */
+  async function amongOthers({ hit, pass }: ReturnType<typeof sliced>, ms: number): Promise<void> {
+    for (let i = 0; i < ms; i += 50) {
+      await hit(`other ${crypto.randomUUID()}`);
+      await pass(50);
     }
-    expect(asksWithin).toEqual([60, ...Array(100).fill(0)]);
-    // Every 200 to 300 ms each.
-    expect(asked.length - 60).toBeGreaterThanOrEqual(60 * 3);
-    expect(asked.length - 60).toBeLessThanOrEqual(60 * 5);
+  }
+
+  test("that has taken less than an eighth of its slice is told of at leisure", async () => {
+    const all = sliced({ most: 1_000 });
+    for (let i = 0; i < 4; i++) await all.hit("a");
+    await amongOthers(all, 700);
+    expect(all.known("a")).toBe(1);
+    await amongOthers(all, 300);
+    expect(all.known("a")).toBe(4);
+  });
+
+  test("that comes to an eighth while it waits is told of soon after", async () => {
+    const all = sliced({ most: 1_000 });
+    for (let i = 0; i < 4; i++) await all.hit("a");
+    await amongOthers(all, 400);
+    await all.hit("a");
+    await amongOthers(all, 100);
+    expect(all.known("a")).toBe(1);
+    await amongOthers(all, 100);
+    expect(all.known("a")).toBe(5);
+  });
+
+  test("by itself is told of soon: the store is never left alone for longer", async () => {
+    const { hit, known, pass } = sliced();
+    for (const hits of [2, 3, 4]) {
+      await hit("a");
+      if (hits === 2) await hit("a");
+      await pass(200);
+      expect(known("a")).toBe(hits);
+    }
+  });
+
+  test("keeps less to itself in a dozen processes than would make it cross", async () => {
+    const check: Check = { rule: "r", key: "a", limit: slow };
+    const counts = memoryStore({ clock: virtualClock(start) });
+    const usual = { share: 0.25, everyMs: 200, restMs: 1_000, idleMs: 5_000, most: 100 };
+    const stores = Array.from({ length: 12 }, () => slicingStore(counts, usual));
+    for (const store of stores) await store.decide([check]);
+    let hidden = 0;
+    for (const store of stores) {
+      const slice = store.sliceOf(check) as Slice<unknown>;
+      while (slice.taken + 1 < slice.urgentFrom) store.countHere([slice]);
+      hidden += slice.taken;
+    }
+    expect(hidden).toBeGreaterThan(12);
+    expect(hidden).toBeLessThan(counts.peek([check])[0]?.remaining ?? 0);
   });
 
   test("closing tells of everyone", async () => {
@@ -191,6 +256,31 @@ test("the hit that crosses is the same one, and is asked about, however hits are
   );
 });
 
+test("the store hears of every hit once, however they come and however long it takes to answer", async () => {
+  const few = fc.record({ hits: fc.nat(12), ms: fc.nat(400), answerMs: fc.nat(900) });
+  await fc.assert(
+    fc.asyncProperty(fc.array(few, { minLength: 5, maxLength: 40 }), async (turns) => {
+      let answerMs = 0;
+      const { store, asked, pass } = sliced({
+        meets: () => new Promise((resolve) => setTimeout(resolve, answerMs)),
+      });
+      const check: Check = { rule: "r", key: "a", limit: upTo(1_000) };
+      for (const turn of turns) {
+        answerMs = turn.answerMs;
+        for (let i = 0; i < turn.hits; i++) void store.decide([check]);
+        await pass(turn.ms);
+      }
+      await pass(900);
+      const closed = store.close();
+      await pass(900);
+      await closed;
+      expect(Math.min(1, ...asked)).toBe(1);
+      expect(asked.reduce((sum, cost) => sum + cost, 0)).toBe(turns.reduce((sum, { hits }) => sum + hits, 0));
+    }),
+    { numRuns: 50 },
+  );
+});
+
 test("nobody stands in others' way to be told of, however often it is asked about itself", async () => {
   const { store, hit, asked, pass } = sliced({ most: 10_000 });
   const fast = earrrl({ rate: 100, halfLife: 30_000 });
@@ -206,27 +296,18 @@ test("nobody stands in others' way to be told of, however often it is asked abou
     await pass(10);
   }
   expect(asks).toBeGreaterThan(30);
-  await pass(400);
+  await pass(1_500);
   // Of each client the first hit was asked about, and the others came in a sum.
   expect(asked.slice(before).filter((cost) => cost === 2).length).toBeGreaterThanOrEqual(200);
 });
 
 test("a call that fails costs nobody else anything", async () => {
-  const clock = virtualClock(start);
-  const counts = memoryStore({ clock });
-  const partly: Store = Object.assign(Object.create(counts), {
-    async decide(checks: readonly Check[]) {
-      if (checks.some(({ key }) => key === "bad")) throw new Error("away");
-      return counts.decide(checks);
-    },
-  });
-  const store = slicingStore(partly, { share: 0.25, everyMs: 200, idleMs: 5_000, most: 100, now: clock });
-  const hit = async (key: string) => store.decide([{ rule: "r", key, limit: steady }]);
+  const meets = (checks: readonly Check[]) => checks.some(({ key }) => key === "bad") && throwAway();
+  const { store, counts, hit, pass } = sliced({ meets });
   for (let i = 0; i < 400; i++) {
-    await hit("good");
-    if (i % 4 === 0) await hit("bad").catch(() => {});
-    clock.advance(5);
-    await vi.advanceTimersByTimeAsync(5);
+    await hit("good", steady);
+    if (i % 4 === 0) await hit("bad", steady).catch(() => {});
+    await pass(5);
   }
   await store.close();
   const [told] = counts.peek([{ rule: "r", key: "good", limit: steady }]);
@@ -235,30 +316,16 @@ test("a call that fails costs nobody else anything", async () => {
 });
 
 test("what a failing call brought along is told to be lost, and what came since is told with the next", async () => {
-  const clock = virtualClock(start);
-  const counts = memoryStore({ clock });
   let isAway = false;
   const lost: number[] = [];
-  const flaky: Store = Object.assign(Object.create(counts), {
-    async decide(checks: readonly Check[]) {
+  const { store, known, pass } = sliced({
+    async meets() {
       await new Promise((resolve) => setTimeout(resolve, 50));
-      if (isAway) throw new Error("away");
-      return counts.decide(checks);
+      if (isAway) throwAway();
     },
-  });
-  const store = slicingStore(flaky, {
-    share: 0.25,
-    everyMs: 200,
-    idleMs: 5_000,
-    most: 100,
-    now: clock,
     onLost: ({ key }, hits) => lost.push(key === "a" ? hits : Number.NaN),
   });
   const check: Check = { rule: "r", key: "a", limit: slow };
-  const pass = async (ms: number) => {
-    clock.advance(ms);
-    await vi.advanceTimersByTimeAsync(ms);
-  };
   const first = store.decide([check]);
   await pass(50);
   await first;
@@ -273,30 +340,17 @@ test("what a failing call brought along is told to be lost, and what came since 
   expect(store.countHere(slices)).toBe(false);
   isAway = false;
   await pass(300);
-  expect(101 - (counts.peek([check])[0] as Verdict).remaining).toBe(4);
+  expect(known("a")).toBe(4);
 });
 
 test("a store that fails for all is away, and back with the first answer for which it had to write", async () => {
   let isAway = false;
   const told: string[] = [];
-  const clock = virtualClock(start);
-  const counts = memoryStore({ clock });
-  const flaky: Store = Object.assign(Object.create(counts), {
-    async decide(checks: readonly Check[]) {
-      if (isAway) throw new Error("away");
-      return counts.decide(checks);
-    },
-  });
-  const store = slicingStore(flaky, {
-    share: 0.25,
-    everyMs: 200,
-    idleMs: 5_000,
-    most: 100,
-    now: clock,
+  const { store, hit, clock } = sliced({
+    meets: () => isAway && throwAway(),
     onAway: (error) => told.push(String(error)),
     onBack: () => told.push("back"),
   });
-  const hit = async (key: string, limit = slow) => store.decide([{ rule: "r", key, limit }]);
   await hit("a");
   for (let i = 0; i < 102; i++) await hit("refused");
   const slices = slicesOf(store, { rule: "r", key: "a" }) ?? [];
@@ -315,36 +369,76 @@ test("a store that fails for all is away, and back with the first answer for whi
   expect(told).toEqual(["Error: away", "back"]);
 });
 
-test("one that fails while closing keeps nobody else from being told of", async () => {
-  const clock = virtualClock(start);
-  const counts = memoryStore({ clock });
-  let isClosing = false;
-  const partly: Store = Object.assign(Object.create(counts), {
-    async decide(checks: readonly Check[]) {
-      if (isClosing && checks.some(({ key }) => key === "client 7")) throw new Error("away");
-      return counts.decide(checks);
-    },
+describe("a store that goes while a client comes that hardly takes anything,", () => {
+  test("is found to be away as soon as if it were told of each hit", async () => {
+    let isAway = false;
+    let awayAfter = Number.NaN;
+    const { store, hit, pass, clock } = sliced({
+      meets: () => isAway && throwAway(),
+      onAway: () => {
+        awayAfter = clock() - goneAt;
+      },
+    });
+    await hit("a", steady);
+    await pass(5_000);
+    await hit("a", steady);
+    isAway = true;
+    const goneAt = clock();
+    for (let i = 0; i < 100 && Number.isNaN(awayAfter); i++) {
+      await pass(10);
+      await Promise.resolve(hit("a", steady)).catch(() => {});
+    }
+    expect(awayAfter).toBeLessThanOrEqual(400);
+    expect(store.sliceOf({ rule: "r", key: "a" })).toBeUndefined();
   });
-  const store = slicingStore(partly, { share: 0.25, everyMs: 200, idleMs: 5_000, most: 1000, now: clock });
-  const check = (key: string): Check => ({ rule: "r", key, limit: slow });
+
+  test("or freezes, is found to be away once calls of soon after have failed", async () => {
+    let isFrozen = false;
+    let awayAfter = Number.NaN;
+    const { store, pass, clock } = sliced({
+      meets: () => isFrozen && never(),
+      onAway: () => {
+        awayAfter = clock() - frozenAt;
+      },
+    });
+    const hit = async () => store.decide([{ rule: "r", key: "a", limit: steady }], { deadlineMs: 2_000 });
+    await hit();
+    await hit();
+    isFrozen = true;
+    const frozenAt = clock();
+    for (let i = 0; i < 500 && Number.isNaN(awayAfter); i++) {
+      await pass(10);
+      void hit().catch(() => {});
+    }
+    // Told of after 200 ms, asked about 600 ms later: the fifth of these fails after 2 s.
+    expect(awayAfter).toBeLessThanOrEqual(2_900);
+  });
+
+  test("or freezes, with many others there, is told no more often for it", async () => {
+    let isFrozen = false;
+    let tells = 0;
+    const { hit, pass } = sliced({ meets: () => isFrozen && ++tells && never() });
+    for (let i = 0; i < 60; i++) for (let hits = 0; hits < 2; hits++) await hit(`client ${i}`);
+    isFrozen = true;
+    await pass(700);
+    expect(tells).toBe(3);
+  });
+});
+
+test("one that fails while closing keeps nobody else from being told of", async () => {
+  let isClosing = false;
+  const meets = ([first]: readonly Check[]) => isClosing && first?.key === "client 7" && throwAway();
+  const { store, hit, known } = sliced({ most: 1000, meets });
   const keys = Array.from({ length: 600 }, (_, i) => `client ${i}`);
-  for (const key of keys) for (let i = 0; i < 3; i++) await store.decide([check(key)]);
+  for (const key of keys) for (let i = 0; i < 3; i++) await hit(key);
   isClosing = true;
   await store.close();
-  const known = keys.map((key) => 101 - (counts.peek([check(key)])[0] as Verdict).remaining);
-  expect(known.filter((hits) => hits !== 3)).toEqual([1]);
+  expect(keys.map(known).filter((hits) => hits !== 3)).toEqual([1]);
 });
 
 test("whom the store refuses when it is told of, because of what others counted, is told of here", async () => {
-  const clock = virtualClock(start);
-  const counts = memoryStore({ clock });
   const refused: unknown[] = [];
-  const store = slicingStore<string>(counts, {
-    share: 0.25,
-    everyMs: 200,
-    idleMs: 5_000,
-    most: 100,
-    now: clock,
+  const { store, counts, pass } = sliced({
     onRefused: ({ about }, verdicts) => refused.push([about, verdicts.map(({ allowed }) => allowed)]),
   });
   const check: Check = { rule: "r", key: "a", limit: slow };
@@ -353,25 +447,19 @@ test("whom the store refuses when it is told of, because of what others counted,
   for (const slice of slices) slice.about = "who it was";
   for (let i = 0; i < 5; i++) expect(store.countHere(slices)).toBe(true);
   counts.decide([{ ...check, cost: 101 }]);
-  clock.advance(200);
-  await vi.advanceTimersByTimeAsync(200);
+  await pass(200);
   expect(refused).toEqual([["who it was", [false]]]);
   expect(store.countHere(slices)).toBe(false);
 });
 
 test("closing waits no longer than the deadline for a store that keeps none", async () => {
-  const clock = virtualClock(start);
-  const counts = memoryStore({ clock });
   let isHung = false;
-  const hung: Store = Object.assign(Object.create(counts), {
-    decide: (checks: readonly Check[]) => (isHung ? new Promise(() => {}) : counts.decide(checks)),
-  });
-  const store = slicingStore(hung, { share: 0.25, everyMs: 200, idleMs: 5_000, most: 100, now: clock });
-  const check: Check = { rule: "r", key: "a", limit: slow };
-  for (let i = 0; i < 3; i++) await store.decide([check], { deadlineMs: 1_000 });
+  const { store, pass } = sliced({ meets: () => isHung && never() });
+  for (let i = 0; i < 3; i++)
+    await store.decide([{ rule: "r", key: "a", limit: slow }], { deadlineMs: 1_000 });
   isHung = true;
   const closed = store.close();
-  await vi.advanceTimersByTimeAsync(1_000);
+  await pass(1_000);
   await closed;
 });
 
@@ -383,7 +471,7 @@ test("more keys than are counted here are asked about each time", async () => {
 
 test("a store that goes away is asked about everyone anew when it is back", async () => {
   let isAway = false;
-  const { hit, asked, pass } = sliced({ isAway: () => isAway });
+  const { hit, asked, pass } = sliced({ meets: () => isAway && throwAway() });
   for (let i = 0; i < 3; i++) await hit("a");
   isAway = true;
   await pass(200);
@@ -416,7 +504,14 @@ test("answers that come late grant nothing that was counted meanwhile", async ()
       return new Promise<Verdict[]>((resolve) => answers.push(() => resolve(verdicts)));
     },
   } as unknown as Store;
-  const store = slicingStore(slowly, { share: 0.25, everyMs: 200, idleMs: 5_000, most: 100, now: clock });
+  const store = slicingStore(slowly, {
+    share: 0.25,
+    everyMs: 200,
+    restMs: 1_000,
+    idleMs: 5_000,
+    most: 100,
+    now: clock,
+  });
   const hit = () => store.decide([{ rule: "r", key: "a", limit: slow }]);
   for (let i = 0; i < 10; i++) void hit();
   let unasked = 0;
@@ -442,7 +537,7 @@ test("who is forgotten or held here begins without a slice", async () => {
 describe("a hit of one whose slices are at hand", () => {
   const about = (key: string) => ({ rule: "r", key });
 
-  function ofSlices(terms: Parameters<typeof sliced>[0] = {}) {
+  function ofSlices(terms: Terms = {}) {
     const all = sliced(terms);
     const slices = (...keys: string[]) => slicesOf(all.store, ...keys.map(about));
     const countHere = (...keys: string[]) => all.store.countHere(slices(...keys) ?? []);
@@ -485,7 +580,7 @@ describe("a hit of one whose slices are at hand", () => {
 
   test("is not counted for who was forgotten, ended, or while the store is away", async () => {
     let isAway = false;
-    const { store, hit, pass, slices } = ofSlices({ isAway: () => isAway });
+    const { store, hit, pass, slices } = ofSlices({ meets: () => isAway && throwAway() });
     for (const key of ["a", "b", "c"]) await hit(key);
     const [a, b, c] = ["a", "b", "c"].map((key) => slices(key) ?? []) as [[], [], []];
     expect([a, b, c].map(({ length }) => length)).toEqual([1, 1, 1]);

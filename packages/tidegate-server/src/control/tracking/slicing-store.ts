@@ -1,13 +1,28 @@
 import type { Check, Store, Terms, Verdict } from "tidegate";
-import { type Counted, endOfGroup, groupsOf, heavier, leftOf, makeVoid, type Slice, take } from "./slice.js";
+import {
+  type Counted,
+  emptySlice,
+  endOfGroup,
+  groupsOf,
+  heavier,
+  leftOf,
+  makeVoid,
+  refill,
+  type Slice,
+  take,
+} from "./slice.js";
+import { mostLookedAt, sliceBook } from "./slice-book.js";
 import { storeHealth } from "./store-health.js";
+import { tellingLine } from "./telling-line.js";
 
 export interface SlicingOptions<About> {
   /** The share of what the store says is left that this process may count by itself before it asks again. */
   readonly share: number;
-  /** How soon the store hears of what was counted here; of many clients in turn, so that none waits for twice as long. */
+  /** How soon the store hears of who has taken more than a small part of what he may; how long it is left alone at most. */
   readonly everyMs: number;
-  /** Who has not come for so long is asked about again; where there is little room left, much sooner. */
+  /** How soon it hears of all others. What is told later counts as if it came later: well below the limits' half-lives. */
+  readonly restMs: number;
+  /** Who has not come for so long is asked about again; where there is little room left, sooner. */
   readonly idleMs: number;
   /** Keys counted here at the same time: all others are asked about each time. */
   readonly most: number;
@@ -30,16 +45,10 @@ export interface SlicingStore<About> extends Store {
   close(): Promise<void>;
 }
 
-/** Told of in one go: more would be felt, but where hundreds wait. */
-const fewTold = 8;
-const mostTold = 32;
-const mostLookedAt = 64;
 /** When closing. */
 const mostAtOnce = 256;
-/** Between one go and the next, at least. */
+/** Between one round and the next, at least. */
 const pauseMs = 2;
-/** Whoever is due within this share of the time is told of with who is due now. */
-const early = 1 / 4;
 /** Up to this share of their number those who come no more may stay a while. */
 const roomy = 1 / 4;
 /** Whose hits could not be told for so many times the time is asked about. */
@@ -52,18 +61,16 @@ const longest = 3;
  * much later as the store hears of it.
  */
 export function slicingStore<About>(store: Store, options: SlicingOptions<About>): SlicingStore<About> {
-  const { share, everyMs, idleMs, most, now = () => performance.now() } = options;
+  const { share, everyMs, restMs, idleMs, most, now = () => performance.now() } = options;
   const { onRefused, onLost } = options;
   const { keepsDeadlines, accept, clock } = store;
-  const byRule = new Map<string, Map<string, Slice<About>>>();
-  /** All of them, and how far they were looked through for who comes no more. */
-  let slices: Slice<About>[] = [];
-  let lookedAt = 0;
-  /** Those with hits to tell of, the oldest first. */
-  let line: Slice<About>[] = [];
+  const book = sliceBook<About>();
+  const urgent = tellingLine<Slice<About>>(everyMs);
+  const atLeisure = tellingLine<Slice<About>>(restMs);
   let terms: Terms | undefined;
   let timer: NodeJS.Timeout | undefined;
   let roundAt = 0;
+  let toldAt = 0;
   let isClosed = false;
   const health = storeHealth({
     answersWithinMs: 2 * everyMs,
@@ -78,43 +85,58 @@ export function slicingStore<About>(store: Store, options: SlicingOptions<About>
   let tellsTaken = 0;
   const underWay = new Set<Promise<unknown>>();
 
-  function sliceOf({ rule, key }: Counted): Slice<About> | undefined {
-    return byRule.get(rule)?.get(key);
-  }
-
   /** What was counted here is not to come back. */
   function forgetSlice(about: Counted): void {
-    const slice = sliceOf(about);
-    if (slice !== undefined) makeVoid(slice);
+    const slice = book.of(about);
+    if (slice !== undefined) end(slice);
   }
 
-  function isOpen({ left, taken, since }: Slice<About>, at: number): boolean {
-    return left >= 1 && (taken === 0 || at < since + longest * everyMs);
+  function end(slice: Slice<About>): void {
+    leaveLine(slice);
+    makeVoid(slice);
+  }
+
+  function isOpen({ left, taken, openUntil }: Slice<About>, at: number): boolean {
+    return left >= 1 && (taken === 0 || at < openUntil);
   }
 
   function takeOne(slice: Slice<About>, at: number): void {
     slice.left--;
-    if (slice.taken++ > 0) return;
-    slice.since = at;
-    standInLine(slice);
+    slice.taken++;
+    if (slice.taken === 1) slice.since = at;
+    else if (slice.taken !== slice.urgentFrom || slice.isBeingTold) return;
+    standInLine(slice, at);
   }
 
-  function standInLine(slice: Slice<About>): void {
-    if (slice.inLineSince !== undefined) return;
-    slice.inLineSince = now();
-    if (line.push(slice) === 1) goRoundIn(everyMs);
+  /** Who is being told of stands in line again afterwards. */
+  function standInLine(slice: Slice<About>, at: number): void {
+    const isUrgent = slice.taken >= slice.urgentFrom;
+    slice.openUntil = at + longest * (isUrgent || slice.isBeingTold ? everyMs : restMs);
+    if (slice.isBeingTold) return;
+    (isUrgent ? atLeisure : urgent).leave(slice);
+    if ((isUrgent ? urgent : atLeisure).stand(slice, at)) goRoundBy(at + everyMs);
+  }
+
+  /** It may have gone on while the store was asked. */
+  function settle(slice: Slice<About>): void {
+    if (slice.taken > 0) standInLine(slice, now());
+  }
+
+  function leaveLine(slice: Slice<About>): void {
+    urgent.leave(slice);
+    atLeisure.leave(slice);
   }
 
   /** Undefined where some rule has to be asked. */
   function verdictsHere(checks: readonly Check[], at: number): Verdict[] | undefined {
     for (let i = 0; i < checks.length; i = endOfGroup(checks, i)) {
-      const slice = sliceOf(checks[i] as Check);
+      const slice = book.of(checks[i] as Check);
       if (slice === undefined || !isOpen(slice, at)) return undefined;
       if (slice.verdicts.length !== endOfGroup(checks, i) - i) return undefined;
     }
     const verdicts: Verdict[] = [];
     for (let i = 0; i < checks.length; i = endOfGroup(checks, i)) {
-      const slice = sliceOf(checks[i] as Check) as Slice<About>;
+      const slice = book.of(checks[i] as Check) as Slice<About>;
       takeOne(slice, at);
       slice.shown ??= slice.verdicts.map((verdict) => ({ ...verdict, source: "slice" }));
       for (const verdict of slice.shown) verdicts.push(verdict);
@@ -133,9 +155,10 @@ export function slicingStore<About>(store: Store, options: SlicingOptions<About>
   async function ask(checks: readonly Check[]): Promise<Verdict[]> {
     const groups = groupsOf(checks);
     const taken = groups.map((group) => {
-      const slice = sliceOf(group[0] as Check);
+      const slice = book.of(group[0] as Check);
       if (slice === undefined) return 0;
       slice.left = 0;
+      leaveLine(slice);
       return take(slice);
     });
     const weighed = groups.flatMap((group, i) => group.map((check) => heavier(check, taken[i] as number)));
@@ -157,91 +180,63 @@ export function slicingStore<About>(store: Store, options: SlicingOptions<About>
 
   /** These hits may have reached the store or not; what came since is told of with the next. */
   function lose(about: Counted, hits: number): void {
-    const slice = sliceOf(about);
+    const slice = book.of(about);
     if (slice !== undefined) slice.left = 0;
     if (hits > 0) onLost?.(about, hits);
   }
 
   function grant(checks: readonly Check[], verdicts: readonly Verdict[]): void {
-    const about = checks[0] as Check;
-    const slice = sliceOf(about);
+    const known = book.of(checks[0] as Check);
     // The store does not know yet of what came while it was asked.
-    const left = Math.floor(share * (leftOf(checks, verdicts) - (slice?.taken ?? 0)));
-    if (slice !== undefined) {
-      slice.verdicts = verdicts;
-      slice.shown = undefined;
-      slice.left = left;
-    } else if (left >= 1 && slices.length < most && !isClosed) {
-      const begun = begin(checks, verdicts, left);
-      keep(about, begun);
-      if (slices.push(begun) === 1) goRoundIn(idleMs);
+    const left = Math.floor(share * (leftOf(checks, verdicts) - (known?.taken ?? 0)));
+    if (known !== undefined) {
+      refill(known, verdicts, left);
+      settle(known);
+    } else if (left >= 1 && book.size() < most && !isClosed) {
+      const begun = emptySlice<About>(checks, now());
+      refill(begun, verdicts, left);
+      book.add(begun);
+      if (book.size() === 1) goRoundBy(now() + idleMs);
     }
   }
 
-  function begin(checks: readonly Check[], verdicts: readonly Verdict[], left: number): Slice<About> {
-    const fresh = { about: undefined, shown: undefined, taken: 0, inLineSince: undefined };
-    return { ...fresh, checks, verdicts, left, since: now() };
-  }
-
-  function keep({ rule, key }: Counted, slice: Slice<About>): void {
-    const ofRule = byRule.get(rule);
-    if (ofRule === undefined) byRule.set(rule, new Map([[key, slice]]));
-    else ofRule.set(key, slice);
-  }
-
-  function goRoundIn(ms: number): void {
-    const at = now() + ms;
+  function goRoundBy(at: number): void {
     if (timer !== undefined && roundAt <= at) return;
     clearTimeout(timer);
     roundAt = at;
-    timer = setTimeout(goRound, ms).unref();
+    timer = setTimeout(goRound, at - now()).unref();
   }
 
   /** Tells of those who are due, a few at a time, and lets go of some of those who came no more. */
   function goRound(): void {
     const at = now();
     timer = undefined;
-    const latest = at - (1 - early) * everyMs;
-    const turns = inOneGo();
-    let told = 0;
-    let looked = 0;
-    for (; looked < line.length && told < turns; looked++) {
-      const slice = line[looked] as Slice<About>;
-      if ((slice.inLineSince ?? 0) > latest) break;
-      if (slice.taken === 0) slice.inLineSince = undefined;
-      else {
-        told++;
-        tell(slice);
-      }
-    }
-    line.splice(0, looked);
-    letGo(at - (slices.length < roomy * most ? idleMs : longest * everyMs));
-    const [next] = line;
-    if (next !== undefined) goRoundIn(Math.max(pause(), (next.inLineSince ?? 0) + everyMs - at));
-    else if (slices.length > 0) goRoundIn((idleMs * mostLookedAt) / Math.max(slices.length, mostLookedAt));
+    const due = [...urgent.takeDue(at), ...atLeisure.takeDue(at)];
+    if (due.length === 0 && at >= tryAt()) due.push(...atLeisure.takeFirst());
+    if (due.length > 0) toldAt = at;
+    for (const slice of due) tell(slice);
+    const idleSince = at - (book.size() < roomy * most ? idleMs : longest * restMs);
+    for (const slice of book.weed((each) => isNeeded(each, idleSince))) end(slice);
+    const next = nextRoundAt(at);
+    if (next !== undefined) goRoundBy(Math.max(at + pauseMs, next));
   }
 
-  function inOneGo(): number {
-    return Math.min(mostTold, Math.max(fewTold, line.length >> 4));
+  /** When somebody at leisure is told of, due or not: however few come, whether the store is there is found out as soon. */
+  function tryAt(): number {
+    return Math.max(health.answeredAt(), toldAt) + everyMs;
   }
 
-  /** So long that all have had their turn after `everyMs`, but for thousands. */
-  function pause(): number {
-    return Math.min(early * everyMs, Math.max(pauseMs, (everyMs * inOneGo()) / line.length));
+  function nextRoundAt(at: number): number | undefined {
+    const soon = urgent.nextAt();
+    const later = atLeisure.nextAt();
+    if (later !== undefined) return Math.min(later, tryAt(), soon ?? later);
+    if (soon !== undefined) return soon;
+    if (book.size() === 0) return undefined;
+    return at + (idleMs * mostLookedAt) / Math.max(book.size(), mostLookedAt);
   }
 
-  /** Looks at the next few for who has not come since. */
-  function letGo(since: number): void {
-    for (let looked = Math.min(slices.length, mostLookedAt); looked > 0; looked--) {
-      if (lookedAt >= slices.length) lookedAt = 0;
-      const slice = slices[lookedAt] as Slice<About>;
-      if (slice.inLineSince !== undefined || slice.since > since) lookedAt++;
-      else {
-        slices[lookedAt] = slices.at(-1) as Slice<About>;
-        slices.pop();
-        end(slice);
-      }
-    }
+  function isNeeded({ taken, isBeingTold, since }: Slice<About>, idleSince: number): boolean {
+    return taken > 0 || isBeingTold || since > idleSince;
   }
 
   /** Of all hits since it was last told of. The client goes on meanwhile. */
@@ -254,21 +249,21 @@ export function slicingStore<About>(store: Store, options: SlicingOptions<About>
     const { checks } = slice;
     const about = checks[0] as Check;
     const taken = take(slice);
+    slice.isBeingTold = true;
     try {
       const weighed = checks.map((check) => heavier(check, taken - 1));
       const verdicts = await inTime(store.decide(weighed, terms));
       health.answered(verdicts);
       tellsTaken++;
-      if (sliceOf(about) === slice) grant(checks, verdicts);
+      if (book.of(about) === slice) grant(checks, verdicts);
       if (verdicts.some(({ allowed }) => !allowed)) onRefused?.(slice, verdicts);
     } catch (error) {
       slice.left = 0;
       onLost?.(about, taken);
       health.failed(error);
     }
-    slice.inLineSince = undefined;
-    // It went on while it was told of.
-    if (slice.taken > 0) standInLine(slice);
+    slice.isBeingTold = false;
+    settle(slice);
   }
 
   /** A store that keeps no deadlines itself is not waited for any longer. */
@@ -283,20 +278,13 @@ export function slicingStore<About>(store: Store, options: SlicingOptions<About>
     });
   }
 
-  function end(slice: Slice<About>): void {
-    const { rule, key } = slice.checks[0] as Check;
-    makeVoid(slice);
-    byRule.get(rule)?.delete(key);
-  }
-
   function drop(): void {
-    for (const slice of slices) {
+    urgent.clear();
+    atLeisure.clear();
+    for (const slice of book.take()) {
       if (slice.taken > 0) onLost?.(slice.checks[0] as Check, slice.taken);
       makeVoid(slice);
     }
-    slices = [];
-    line = [];
-    byRule.clear();
   }
 
   return {
@@ -317,7 +305,7 @@ export function slicingStore<About>(store: Store, options: SlicingOptions<About>
     ...(keepsDeadlines !== undefined && { keepsDeadlines }),
     ...(accept && { accept: (limit) => accept.call(store, limit) }),
     ...(clock && { clock }),
-    sliceOf,
+    sliceOf: book.of,
     countHere,
     /** Tells of all that was counted here, some hundred at a time; once the store takes nothing of it, of no more. */
     async close() {
@@ -326,14 +314,14 @@ export function slicingStore<About>(store: Store, options: SlicingOptions<About>
       let takenBefore: number;
       do {
         takenBefore = tellsTaken;
-        for (const slice of slices.splice(0, mostAtOnce)) {
+        for (const slice of book.take(mostAtOnce)) {
           if (slice.taken > 0) tell(slice);
           end(slice);
         }
         const isTelling = underWay.size > 0;
         await Promise.all(underWay);
         if (isTelling && tellsTaken === takenBefore) break;
-      } while (slices.length > 0);
+      } while (book.size() > 0);
       drop();
     },
   };

@@ -4,6 +4,8 @@ import type { Verdict } from "tidegate";
 export interface StoreHealth {
   answered(verdicts: readonly Verdict[]): void;
   failed(error: unknown): void;
+  /** When it last was. */
+  answeredAt(): number;
 }
 
 export interface StoreHealthOptions {
@@ -39,5 +41,6 @@ export function storeHealth({ answersWithinMs, now, onAway, onBack }: StoreHealt
       isAway = true;
       onAway(error);
     },
+    answeredAt: () => answeredAt,
   };
 }
