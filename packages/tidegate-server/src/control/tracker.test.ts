@@ -462,3 +462,39 @@ test("a store that is away is asked now and then only, everyone is seen all the 
     { timeout: 20_000, interval: 50 },
   );
 });
+
+test("a store that hangs is tried four times a second, and clients are counted again within a second of its return", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  try {
+    let isHung = true;
+    let asked = 0;
+    const store = memoryStore();
+    const hanging: Store = Object.assign(Object.create(store), {
+      decide(checks: Parameters<Store["decide"]>[0]) {
+        asked++;
+        return isHung ? new Promise(() => {}) : store.decide(checks);
+      },
+      accept: undefined,
+    });
+    const { track, metric } = tracker({ store: hanging });
+    const come = async (ms: number) => {
+      for (let i = 0; i < ms; i += 5) {
+        track(subjectOf(`198.51.100.${(i / 5) % 20}`));
+        await vi.advanceTimersByTimeAsync(5);
+      }
+    };
+    await come(5_000);
+    const before = asked;
+    await come(2_000);
+    expect(asked - before).toBeGreaterThanOrEqual(7);
+    expect(asked - before).toBeLessThanOrEqual(8);
+    expect(await metric('tidegate_tracked_total{outcome="counted"}')).toBe(false);
+    isHung = false;
+    await come(1_000);
+    expect(await metric('tidegate_tracked_total{outcome="counted"}')).toBe(true);
+    // Until those that hung have failed.
+    await vi.advanceTimersByTimeAsync(2_000);
+  } finally {
+    vi.useRealTimers();
+  }
+});

@@ -53,8 +53,8 @@ const slicing = { share: 0.25, everyMs: 150, idleMs: 10_000, most: 50_000 };
 const longestRestMs = 1_000;
 /** In either of two generations. */
 const mostVisits = 4096;
-/** How often a store that is out of reach is tried. */
-const retryMs = 50;
+/** How often a store that is out of reach is tried: each try is felt, and of one that hangs several are under way. */
+const retryMs = 250;
 
 /** What is known of who came before: where it stands among those seen, and what it is counted under. */
 interface Visit {

@@ -26,7 +26,7 @@ export class TrackedSubject implements Subject {
   }
 
   get host(): string {
-    return this.header("host") ?? "";
+    return this.#req.headers.host ?? "";
   }
 
   get path(): string {
