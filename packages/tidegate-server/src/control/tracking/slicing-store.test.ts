@@ -155,9 +155,9 @@ describe("a client far below its rate", () => {
 
   test.each([
     // After one to two seconds at first, then every second.
-    ["at leisure", steady, 4, [3 * 60, 4 * 60]],
+    ["at leisure", steady, 8, [3 * 60, 5 * 60]],
     // 32 of the 250 hits it may take are urgent: 320 ms of them, and 200 to 400 until it is told of.
-    ["soon, where it has taken an eighth of its slice,", upTo(1_000), 8, [6 * 60, 10 * 60]],
+    ["soon, where it has taken an eighth of its slice,", upTo(1_000), 16, [6 * 60, 10 * 60]],
   ] as const)(
     "is told of %s in turn with all who came when it did, some at a time",
     async (_, limit, mostAtOnce, [least, most]) => {

@@ -24,10 +24,10 @@ describe("many who came at once", () => {
     expect(Math.max(...turns)).toBeLessThanOrEqual(400);
   });
 
-  test("go four at a time, and more only where four would not do", () => {
-    expect(turnsOf(60, 200).goes).toEqual(Array(15).fill(4));
-    expect(turnsOf(1_000, 200).goes[0]).toBe(20);
-    expect(Math.max(...turnsOf(10_000, 200).goes)).toBe(32);
+  test("go eight at a time, and more where there are hundreds", () => {
+    expect(turnsOf(60, 200).goes).toEqual([...Array(7).fill(8), 4]);
+    expect(turnsOf(1_000, 200).goes[0]).toBe(32);
+    expect(Math.max(...turnsOf(10_000, 200).goes)).toBe(64);
   });
 });
 
@@ -59,10 +59,10 @@ describe("who stands in line", () => {
   test("waits out the pause after a go", () => {
     const line = tellingLine<number>(200);
     for (let one = 0; one < 16; one++) line.stand(one, 0);
-    expect(line.takeDue(200)).toEqual([0, 1, 2, 3]);
+    expect(line.takeDue(200)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
     expect(line.nextAt()).toBe(250);
     expect(line.takeDue(249)).toEqual([]);
-    expect(line.takeDue(250)).toEqual([4, 5, 6, 7]);
+    expect(line.takeDue(250)).toEqual([8, 9, 10, 11, 12, 13, 14, 15]);
   });
 
   test("may be taken before its time, or leave", () => {

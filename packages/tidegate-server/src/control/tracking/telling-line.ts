@@ -15,11 +15,11 @@ export interface TellingLine<One> {
   clear(): void;
 }
 
-/** In one go: more would be felt, but where thousands wait. */
-const few = 4;
-const most = 32;
-/** Between one go and the next: as long as few are enough, and at least. */
-const usualPauseMs = 4;
+/** In one go: more would be felt, but where thousands wait. Fewer cost as much, since most of a go is the call it makes. */
+const few = 8;
+const most = 64;
+/** Where few are not enough, so many goes take the time. */
+const usualGoes = 32;
 const shortestPauseMs = 2;
 /** Whoever is due within this share of the time goes with who is due now. */
 const early = 1 / 4;
@@ -41,11 +41,13 @@ export function tellingLine<One>(withinMs: number): TellingLine<One> {
   }
 
   function inOneGo(at: number): number {
-    return Math.min(most, Math.max(few, Math.ceil((line.size * usualPauseMs) / msLeft(at))));
+    const share = withinMs / msLeft(at) / usualGoes;
+    return Math.min(most, Math.max(few, Math.ceil(share * line.size)));
   }
 
   function pauseMs(at: number): number {
-    return Math.min(early * withinMs, Math.max(shortestPauseMs, (msLeft(at) * inOneGo(at)) / line.size));
+    const goesLeft = Math.ceil(line.size / inOneGo(at));
+    return Math.min(early * withinMs, Math.max(shortestPauseMs, msLeft(at) / goesLeft));
   }
 
   function take(count: number, cameBy: number): One[] {
