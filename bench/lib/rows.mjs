@@ -1,5 +1,5 @@
 import { label } from "../peers/index.mjs";
-import { median, pairedDifference, pairedRatio } from "./stats.mjs";
+import { median, pairedDifference, pairedRatio, quantile } from "./stats.mjs";
 
 const HIGHER = new Set(["rate"]);
 
@@ -68,6 +68,22 @@ export function rowBuilder(samples) {
         peerName: "the same without",
         bar: bar && barText(bar, unit),
         met: bar && own !== undefined ? isMet(bar, own) : undefined,
+      };
+    },
+
+    /** As above, by the quarter of all windows in which the machine disturbed least: each sample has the figures of several. */
+    addedInQuiet({ what, metric, without, unit, ours, bar }) {
+      const quiet = (name) => quantile((values(ours, "", name) ?? []).flat(), 0.25);
+      const [own, base] = [quiet(metric), quiet(without)];
+      const added = Number.isNaN(own) ? undefined : own - base;
+      return {
+        what,
+        unit,
+        ours: added,
+        peer: base,
+        peerName: "the same without",
+        bar: bar && barText(bar, unit),
+        met: bar && added !== undefined ? isMet(bar, added) : undefined,
       };
     },
 

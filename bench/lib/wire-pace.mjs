@@ -50,8 +50,11 @@ export async function setupBeside({ make, contestant, sampleMs }) {
         await each.pace(REQUEST, LEAD_IN_MS, rate);
         taken.get(each).push(await each.pace(REQUEST, sampleMs * SHARE_OF_SAMPLE, rate));
       }
-      const of = (each, metric) => median(taken.get(each).map((result) => result[metric]));
+      const windows = (each, metric) => taken.get(each).map((result) => result[metric]);
+      const of = (each, metric) => median(windows(each, metric));
       return {
+        p99sMs: windows(load, "p99Ms"),
+        offP99sMs: windows(twinLoad, "p99Ms"),
         p50Ms: of(load, "p50Ms"),
         p99Ms: of(load, "p99Ms"),
         offP50Ms: of(twinLoad, "p50Ms"),

@@ -58,6 +58,30 @@ describe("an app behind the gate", () => {
     });
   }
 
+  it("what somebody has made of these two is left alone", async () => {
+    const kinds: ((req: object) => void)[] = [
+      (req) => Object.defineProperty(req, "res", { enumerable: false }),
+      (req) => Object.defineProperty(req, "res", { get: () => "mine" }),
+    ];
+    for (const change of kinds) {
+      const before: unknown[] = [];
+      const note = (req: object): void => {
+        change(req);
+        before.push(Object.getOwnPropertyDescriptors(req));
+      };
+      const [[request]] = (await seenBy((guard, answer) => {
+        const app = express();
+        app.use((req, _, next) => {
+          note(req);
+          next();
+        });
+        return app.use(guard).use(answer);
+      })) as [Pair];
+      const { res } = before[0] as PropertyDescriptorMap;
+      expect(Object.getOwnPropertyDescriptor(request, "res")).toEqual(res);
+    }
+  });
+
   it("Connect: nothing is changed, since nothing is slow", async () => {
     const seen = await seenBy((guard, answer) => connect().use(guard).use(answer));
     for (const [request, response] of seen)

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import {
   createGate,
   type Decision,
+  earrrl,
   fixedWindow,
   type Gate,
   memoryDirectory,
@@ -35,6 +36,7 @@ const limits = fc.constantFrom<RuleOptions["limits"]>(
   fixedWindow({ limit: 5, window: "1m", countRefused: true }),
   slidingLog({ limit: 6, window: "1m" }),
   slidingCounter({ limit: 7, window: "30s" }),
+  earrrl({ rate: "6 per minute", halfLife: "20s", overage: 0.5 }),
 );
 const rule = fc.record(
   {
@@ -105,7 +107,7 @@ describe("a brief policy", () => {
       let dockets = 0;
       const property = fc.asyncProperty(
         fc.array(rule, { minLength: 1, maxLength: 5 }),
-        fc.array(fc.tuple(fc.array(subject, { minLength: 1, maxLength: 5 }), fc.nat(8000), change), {
+        fc.array(fc.tuple(fc.array(subject, { minLength: 1, maxLength: 20 }), fc.nat(8000), change), {
           minLength: 8,
           maxLength: 20,
         }),

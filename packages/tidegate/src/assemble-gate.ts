@@ -325,10 +325,7 @@ export function assembleGate(options: GateOptions, defaults: GateDefaults): Gate
       if (isWatched) tally.countWithin(docket);
       return announceCounted(request, decisionWithin(id, usual));
     }
-    const later = store.askDocket?.(docket);
-    if (later !== undefined)
-      return later.then((verdicts) => announce(request, decisionBy(id, verdicts, verdicts)));
-    const answer = store.decide(docket.checks(), termsOf(request));
+    const answer = store.askDocket?.(docket) ?? store.decide(docket.checks(), termsOf(request));
     return isPromise(answer)
       ? answer.then((verdicts) => announce(request, decisionBy(id, verdicts, verdicts)))
       : announce(request, decisionBy(id, answer, answer));

@@ -11,8 +11,8 @@ import { type Answer, ownWay, type Store } from "./store.js";
 export interface GuardedStore extends Omit<Store, "decideOne" | "askDocket"> {
   /** Present when the store has it. What answers instead of the store may take its time. */
   decideOne?(check: Check): Promise<Verdict>;
-  /** Present when the store has it. The docket is free for the next request at once. */
-  askDocket?(docket: Docket): Promise<Verdict[]> | undefined;
+  /** Present when the store is this library's own and has it. The docket is free for the next request at once. */
+  askDocket?(docket: Docket): Answer<Verdict[]> | undefined;
 }
 
 /** A store that always answers, in time. Stores that answer at once pass through untouched. */
@@ -110,13 +110,18 @@ export function guardStore(
     }
   }
 
-  /** The same for a docket and a store that never lies. */
-  function askDocket(docket: Docket): Promise<Verdict[]> | undefined {
+  /** The same for a docket and a store that never lies, as long as it did not fail when last asked. */
+  function askDocket(docket: Docket): Answer<Verdict[]> | undefined {
     const kept = docket.kept();
-    const answer = store.askDocket?.(kept, deadlineMs);
-    if (answer === undefined) return undefined;
-    isElsewhere = true;
-    return answer.then(believe, (error) => recover(error, () => withoutStore("decide", kept.checks())));
+    const instead = () => withoutStore("decide", kept.checks());
+    try {
+      const answer = store.askDocket?.(kept, deadlineMs);
+      if (answer === undefined) return undefined;
+      isElsewhere = true;
+      return answer.then(believe, (error) => recover(error, instead));
+    } catch (error) {
+      return recover(error, instead);
+    }
   }
 
   function believe(verdicts: Verdict[]): Verdict[] {

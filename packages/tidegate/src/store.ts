@@ -30,8 +30,8 @@ export interface Store {
    */
   decideDocket?(docket: Docket, now: number): Verdict[] | undefined;
   /**
-   * `decide` of a whole docket, for stores that answer later, and by the deadline. The docket stays as it is. Undefined, with
-   * nothing done, where it has to be asked about check by check.
+   * `decide` of a whole docket, for this library's own stores that answer later, and by the deadline. The docket stays as it
+   * is. Undefined, with nothing done, where it has to be asked about check by check.
    */
   askDocket?(docket: Docket, deadlineMs: number): Promise<Verdict[]> | undefined;
   /** Judges without a trace: writes nothing. */

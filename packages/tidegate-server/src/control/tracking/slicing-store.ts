@@ -241,6 +241,7 @@ export function slicingStore<About>(store: Store, options: SlicingOptions<About>
 
   /** Of all hits since it was last told of. The client goes on meanwhile. */
   function tell(slice: Slice<About>): void {
+    if (slice.taken === 0) return;
     const telling = tellStore(slice).finally(() => underWay.delete(telling));
     underWay.add(telling);
   }
@@ -315,7 +316,7 @@ export function slicingStore<About>(store: Store, options: SlicingOptions<About>
       do {
         takenBefore = tellsTaken;
         for (const slice of book.take(mostAtOnce)) {
-          if (slice.taken > 0) tell(slice);
+          tell(slice);
           end(slice);
         }
         const isTelling = underWay.size > 0;

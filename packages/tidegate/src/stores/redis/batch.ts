@@ -1,7 +1,7 @@
-import { type Charge, type Check, costOf } from "../../check.js";
-import type { Limit } from "../../limit.js";
-import { keyText } from "../packed/key-text.js";
-import { firstOf, type Group, groupsOf, noLimits, type Plan } from "./plan.js";
+import { type Charge, costOf } from "../../check.js";
+import { CallKeys, type KeyOf, type Repeat } from "./call-keys.js";
+import { firstOf, flagsOf, type Group, groupsOf, noLimits, type Plan } from "./plan.js";
+import type { Request } from "./requests.js";
 
 /** What the script is asked to do. The numbers are its modes. */
 export const Mode = { decide: 0, peek: 1, refund: 2, hold: 3 } as const;
@@ -15,19 +15,6 @@ export interface Call {
   readonly input: Buffer;
   readonly ids: string[];
 }
-
-export interface Request {
-  readonly checks: readonly Check[];
-  readonly groups: readonly Group[];
-  /** How many checks there are. */
-  readonly size: number;
-}
-
-export function requestOf(checks: readonly Check[]): Request {
-  return { checks, groups: groupsOf(checks), size: checks.length };
-}
-
-export type KeyOf = (rule: string, key: string) => string;
 
 const headBytes = 19;
 const repeatBytes = 4;
@@ -64,27 +51,6 @@ export function isVoid(call: Call): boolean {
   return call.input.readDoubleLE(8) === Number.NEGATIVE_INFINITY;
 }
 
-function addKeys(keys: string[], ids: string[], plan: Plan, first: Check, keyOf: KeyOf): void {
-  const key = keyOf(first.rule, first.key);
-  keys.push(key);
-  if (plan.ledgers === 0) return;
-  for (const limit of plan.limits) if (limit.ledger !== undefined) keys.push(ledgerKey(key, limit));
-  if (hasId(plan, first)) ids.push(keyText(first.id));
-}
-
-export function ledgerKey(key: string, limit: Limit): string {
-  return `${key}:${limit.id}`;
-}
-
-function flagsOf(plan: Plan, first: Check): number {
-  return (first.shadow === true ? 1 : 0) + (hasId(plan, first) ? 2 : 0);
-}
-
-/** Only a ledger looks at an id. */
-function hasId(plan: Plan, check: Check): check is Check & { readonly id: string } {
-  return plan.ledgers > 0 && check.id !== undefined;
-}
-
 /** The script's number for what these groups ask together; main.lua lists them. */
 function questionOf(groups: readonly Group[]): number {
   if (groups.length === 1) return (groups[0] as Group).plan.question;
@@ -98,34 +64,35 @@ export function writeRequests(
   now: number,
   notAfter: number,
 ): Call {
-  const keys: string[] = [];
-  const ids: string[] = [];
-  for (const { checks, groups } of requests)
-    for (const { plan, at } of groups) addKeys(keys, ids, plan, firstOf(checks, at), keyOf);
-  const input = writeRuns(mode, runsOf(requests, isAlike), repeatsOf(requests), now, notAfter);
-  return { keys, input, ids };
+  const call = new CallKeys(keyOf, requests.length === 1);
+  for (let i = 0; i < requests.length; i++) (requests[i] as Request).addKeys(call);
+  const { keys, ids, repeats } = call;
+  return { keys, input: writeRuns(mode, runsOf(requests), repeats, now, notAfter), ids };
 }
 
 /** Requests alike in shape and following each other, to be described once. */
-export function runsOf<R extends Request>(requests: readonly R[], areAlike: (a: R, b: R) => boolean): Run[] {
+interface Run {
+  readonly shape: Request;
+  readonly count: number;
+}
+
+function runsOf(requests: readonly Request[]): Run[] {
   const runs: Run[] = [];
-  let first = requests[0] as R;
-  let count = 0;
-  for (let i = 0; i < requests.length; i++) {
-    const request = requests[i] as R;
-    if (!areAlike(first, request)) {
-      runs.push({ shape: first, count });
-      first = request;
-      count = 0;
-    }
-    count++;
+  let shape = requests[0] as Request;
+  let from = 0;
+  for (let i = 1; i < requests.length; i++) {
+    const request = requests[i] as Request;
+    if (shape.isLike(request)) continue;
+    runs.push({ shape, count: i - from });
+    shape = request;
+    from = i;
   }
-  runs.push({ shape: first, count });
+  runs.push({ shape, count: requests.length - from });
   return runs;
 }
 
 /** NaN for `now` leaves the time to the server. */
-export function writeRuns(
+function writeRuns(
   mode: Asking,
   runs: readonly Run[],
   repeats: readonly Repeat[],
@@ -151,74 +118,16 @@ export function writeRuns(
   return input;
 }
 
-/** A place in the call's keys, from 1, whose key stands there before. */
-export interface Repeat {
-  readonly place: number;
-  readonly first: number;
-}
-
-const noRepeats: readonly Repeat[] = [];
-
-/** Where a rule is asked about a key again. */
-function repeatsOf(requests: readonly Request[]): readonly Repeat[] {
-  if (requests.length === 1) return noRepeats;
-  const repeats: Repeat[] = [];
-  const places: FirstPlaces = new Map();
-  let place = 1;
-  for (const { checks, groups } of requests) {
-    for (const { plan, at } of groups) {
-      const { rule, key } = firstOf(checks, at);
-      const first = firstPlace(places, rule, key, place);
-      if (first < place) repeats.push({ place, first });
-      place += 1 + plan.ledgers;
-    }
-  }
-  return repeats;
-}
-
-/** By rule and key. */
-export type FirstPlaces = Map<string, Map<string, number>>;
-
-/** Where a rule was asked about a key first: here, if it was not before. */
-export function firstPlace(places: FirstPlaces, rule: string, key: string, here: number): number {
-  const ofRule = places.get(rule);
-  const first = ofRule?.get(key);
-  if (first !== undefined) return first;
-  if (ofRule === undefined) places.set(rule, new Map([[key, here]]));
-  else ofRule.set(key, here);
-  return here;
-}
-
-export interface Run {
-  readonly shape: Request;
-  readonly count: number;
-}
-
-function isAlike(a: Request, b: Request): boolean {
-  if (a.groups.length !== b.groups.length) return false;
-  for (let g = 0; g < a.groups.length; g++) {
-    const { plan, at } = a.groups[g] as Group;
-    const other = b.groups[g] as Group;
-    if (plan !== other.plan) return false;
-    const first = firstOf(a.checks, at);
-    const otherFirst = firstOf(b.checks, other.at);
-    if (costOf(first) !== costOf(otherFirst) || flagsOf(plan, first) !== flagsOf(plan, otherFirst))
-      return false;
-  }
-  return true;
-}
-
 export function writeRefund(charges: readonly Charge[], keyOf: KeyOf, now: number, notAfter: number): Call {
   const groups = groupsOf(charges);
-  const keys: string[] = [];
-  const ids: string[] = [];
+  const call = new CallKeys(keyOf, true);
   let bytes = headBytes + charges.length * 16;
   for (const { plan, at } of groups) {
-    addKeys(keys, ids, plan, firstOf(charges, at), keyOf);
+    call.addGroup(plan, firstOf(charges, at));
     bytes += groupBytes + plan.spec.length + 8;
   }
   const input = Buffer.allocUnsafe(bytes);
-  let at = writeHead(input, Mode.refund, noRepeats, now, notAfter);
+  let at = writeHead(input, Mode.refund, [], now, notAfter);
   for (const group of groups) {
     const first = firstOf(charges, group.at);
     at = writePlan(input, at, group.plan, flagsOf(group.plan, first), costOf(first));
@@ -229,12 +138,12 @@ export function writeRefund(charges: readonly Charge[], keyOf: KeyOf, now: numbe
       at = input.writeDoubleLE(charge.resetAfterMs ?? Number.POSITIVE_INFINITY, at);
     }
   }
-  return { keys, input, ids };
+  return { keys: call.keys, input, ids: call.ids };
 }
 
 export function writeHold(key: string, forMs: number, now: number, notAfter: number): Call {
   const input = Buffer.allocUnsafe(headBytes + 8 + groupBytes + noLimits.spec.length);
-  const at = input.writeDoubleLE(forMs, writeHead(input, Mode.hold, noRepeats, now, notAfter));
+  const at = input.writeDoubleLE(forMs, writeHead(input, Mode.hold, [], now, notAfter));
   writePlan(input, at, noLimits, 0, 0);
   return { keys: [key], input, ids: [] };
 }

@@ -1,5 +1,6 @@
 import type { Verdict } from "../../decision.js";
-import type { Request } from "./batch.js";
+import type { Asking } from "./batch.js";
+import type { Request } from "./requests.js";
 
 /**
  * A quarter of all requests unanswered share one call, so that Redis has calls to work on while others are being made or
@@ -9,18 +10,15 @@ const leastRequests = 8;
 const mostRequests = 64;
 const mostChecks = 1024;
 
-export interface Waiting {
+interface Waiting {
   readonly request: Request;
   readonly resolve: (verdicts: Verdict[]) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** Checks to be decided or only looked at, or dockets to be decided. */
-export type Kind = "decide" | "peek" | "docket";
-
 /** What goes into one call. */
 export interface Batch {
-  readonly kind: Kind;
+  readonly mode: Asking;
   readonly deadlineMs: number;
   readonly waiting: Waiting[];
   checks: number;
@@ -41,27 +39,27 @@ export class Batching {
     this.#send = send;
   }
 
-  ask(kind: Kind, request: Request, deadlineMs: number): Promise<Verdict[]> {
+  ask(mode: Asking, request: Request, deadlineMs: number): Promise<Verdict[]> {
     return new Promise((resolve, reject) => {
       this.#unanswered++;
-      const batch = this.#batchFor(kind, request.size, deadlineMs);
+      const batch = this.#batchFor(mode, request.size, deadlineMs);
       batch.checks += request.size;
       batch.waiting.push({ request, resolve, reject });
     });
   }
 
   /** The last batch if there is room in it and it is of this kind, else a new one behind it. */
-  #batchFor(kind: Kind, checks: number, deadlineMs: number): Batch {
+  #batchFor(mode: Asking, checks: number, deadlineMs: number): Batch {
     const last = this.#batches.at(-1);
     if (
       last !== undefined &&
       last.waiting.length < Math.min(mostRequests, Math.max(leastRequests, this.#unanswered >> 2)) &&
       last.checks + checks <= mostChecks &&
-      last.kind === kind &&
+      last.mode === mode &&
       last.deadlineMs === deadlineMs
     )
       return last;
-    const batch: Batch = { kind, deadlineMs, checks: 0, waiting: [] };
+    const batch: Batch = { mode, deadlineMs, checks: 0, waiting: [] };
     if (this.#batches.push(batch) === 1) {
       if (this.#underWay === 0) queueMicrotask(this.#sendNext);
       else setImmediate(this.#sendNext);

@@ -37,12 +37,12 @@ function limitBytes({ args }: Limit): number {
 const known = new WeakMap<Limit, Plan[]>();
 export const noLimits: Plan = encode([]);
 
-/** What a limit is asked by. */
-type Asking = Pick<Check, "limit">;
+/** As far as a plan goes by it. */
+type OfLimit = Pick<Check, "limit">;
 
 /** The plan of the checks from one place to before another. */
-export function planOf(checks: readonly Asking[], from: number, to: number): Plan {
-  const first = (checks[from] as Asking).limit;
+export function planOf(checks: readonly OfLimit[], from: number, to: number): Plan {
+  const first = (checks[from] as OfLimit).limit;
   let plans = known.get(first);
   if (plans === undefined) {
     plans = [];
@@ -56,9 +56,9 @@ export function planOf(checks: readonly Asking[], from: number, to: number): Pla
   return plan;
 }
 
-function isPlanOf({ limits }: Plan, checks: readonly Asking[], from: number, to: number): boolean {
+function isPlanOf({ limits }: Plan, checks: readonly OfLimit[], from: number, to: number): boolean {
   if (limits.length !== to - from) return false;
-  for (let i = 0; i < limits.length; i++) if (limits[i] !== (checks[from + i] as Asking).limit) return false;
+  for (let i = 0; i < limits.length; i++) if (limits[i] !== (checks[from + i] as OfLimit).limit) return false;
   return true;
 }
 
@@ -153,6 +153,16 @@ function scattered(checks: readonly Check[]): readonly Group[] {
     const together = at.map((i) => checks[i] as Check);
     return { plan: planOf(together, 0, together.length), at };
   });
+}
+
+/** What the script is told of a group beside its plan and cost. */
+export function flagsOf(plan: Plan, first: Check): number {
+  return (first.shadow === true ? 1 : 0) + (hasId(plan, first) ? 2 : 0);
+}
+
+/** Only a ledger looks at an id. */
+export function hasId(plan: Plan, check: Check): check is Check & { readonly id: string } {
+  return plan.ledgers > 0 && check.id !== undefined;
 }
 
 export function firstOf<T extends Check>(checks: readonly T[], at: readonly number[]): T {

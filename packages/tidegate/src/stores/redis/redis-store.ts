@@ -7,23 +7,17 @@ import { ConfigError, shown } from "../../errors.js";
 import { type Limit, rejectUnknownOptions } from "../../limit.js";
 import { declareOwn, type Store, type Terms } from "../../store.js";
 import { keyText } from "../packed/key-text.js";
-import {
-  type Asking,
-  type Call,
-  ledgerKey,
-  Mode,
-  requestOf,
-  writeHold,
-  writeRefund,
-  writeRequests,
-} from "./batch.js";
-import { type Batch, Batching, type Waiting } from "./batching.js";
+import { type Asking, type Call, Mode, writeHold, writeRefund, writeRequests } from "./batch.js";
+import { type Batch, Batching } from "./batching.js";
+import { ledgerKey } from "./call-keys.js";
 import { Calls, storeFailure } from "./calls.js";
 import { type Connection, connectionTo, type RedisClient } from "./connection.js";
 import type { Templates } from "./directory/layout.js";
 import { redisDirectory } from "./directory/redis-directory.js";
-import { type DocketRequest, Dockets, verdictsWithin } from "./dockets.js";
-import { allPass, type Reply, verdictsIn, verdictsOf } from "./reply.js";
+import { Dockets } from "./dockets.js";
+import { groupsOf } from "./plan.js";
+import { allPass, type Reply, verdictsOf } from "./reply.js";
+import { CheckRequest } from "./requests.js";
 
 export interface RedisStoreOptions {
   /** Yours: ioredis 5/6 or node-redis 5/6, single server or cluster. It stays yours; closing the store leaves it open. */
@@ -72,6 +66,8 @@ const mostKeyEnds = 1000;
 class RedisStoreOverScript implements RedisStore {
   resets = 0;
   openDirectory?: () => Directory;
+  /** Not on a cluster, where keys live apart. */
+  askDocket?: (docket: Docket, deadlineMs: number) => Promise<Verdict[]> | undefined;
   readonly keepsDeadlines = true;
   readonly clock?: Clock;
   readonly #connection: Connection;
@@ -82,7 +78,6 @@ class RedisStoreOverScript implements RedisStore {
   /** A key is one client's between the beginning all have and the end all of its rule have. */
   readonly #keyStart: string;
   readonly #keyEnds = new Map<string, string>();
-  readonly #dockets: Dockets;
 
   constructor(
     connection: Connection,
@@ -96,26 +91,26 @@ class RedisStoreOverScript implements RedisStore {
     this.#warn = warn;
     this.#calls = new Calls(connection, { tellsServerTime: clock === undefined, warn });
     this.#keyStart = `${prefix}:{`;
-    this.#dockets = new Dockets(this.#keyStart, (rule) => this.#keyEndOf(rule));
+    const dockets = new Dockets(this.#keyStart, (rule) => this.#keyEndOf(rule));
+    if (!connection.isCluster)
+      this.askDocket = (docket, deadlineMs) => {
+        const request = dockets.requestOf(docket);
+        return request && this.#batching.ask(Mode.decide, request, deadlineMs);
+      };
     declareOwn(this, { isSure: false });
   }
 
   /** Planning throws for a limit without a Lua twin. */
   accept(limit: Limit): void {
-    requestOf([{ rule: "accept", key: "accept", limit }]);
+    groupsOf([{ rule: "accept", key: "accept", limit }]);
   }
 
   decide(checks: readonly Check[], terms?: Terms): Promise<Verdict[]> {
-    return this.#ask("decide", checks, terms);
+    return this.#ask(Mode.decide, checks, terms);
   }
 
   peek(checks: readonly Check[], terms?: Terms): Promise<Verdict[]> {
-    return this.#ask("peek", checks, terms);
-  }
-
-  askDocket(docket: Docket, deadlineMs: number): Promise<Verdict[]> | undefined {
-    const request = this.#connection.isCluster ? undefined : this.#dockets.requestOf(docket);
-    return request && this.#batching.ask("docket", request, deadlineMs);
+    return this.#ask(Mode.peek, checks, terms);
   }
 
   async refund(charges: readonly Charge[], terms?: Terms): Promise<void> {
@@ -177,35 +172,25 @@ class RedisStoreOverScript implements RedisStore {
     return this.clock === undefined ? Number.NaN : this.clock();
   }
 
-  #ask(kind: "decide" | "peek", checks: readonly Check[], terms: Terms | undefined): Promise<Verdict[]> {
+  #ask(mode: Asking, checks: readonly Check[], terms: Terms | undefined): Promise<Verdict[]> {
     validateChecks(checks);
     if (checks.length === 0) return Promise.resolve([]);
     const deadlineMs = terms?.deadlineMs ?? Number.POSITIVE_INFINITY;
-    if (this.#connection.isCluster) return this.#askCluster(Mode[kind], checks, deadlineMs);
-    return this.#batching.ask(kind, requestOf(checks), deadlineMs);
+    if (this.#connection.isCluster) return this.#askCluster(mode, checks, deadlineMs);
+    return this.#batching.ask(mode, new CheckRequest(checks), deadlineMs);
   }
 
-  async #send(batch: Batch): Promise<void> {
-    const { kind, waiting } = batch;
+  async #send({ mode, deadlineMs, waiting }: Batch): Promise<void> {
     try {
-      const reply = await this.#run((notAfter) => this.#write(batch, notAfter), batch.deadlineMs);
-      for (let i = 0; i < waiting.length; i++) {
-        const { request, resolve } = waiting[i] as Waiting;
-        resolve(
-          (kind === "docket" && verdictsWithin(reply, request as DocketRequest)) ||
-            verdictsIn(reply, request, kind === "peek"),
-        );
-      }
+      const requests = waiting.map(({ request }) => request);
+      const reply = await this.#run(
+        (notAfter) => writeRequests(mode, requests, this.#keyOf, this.#now(), notAfter),
+        deadlineMs,
+      );
+      for (const { request, resolve } of waiting) resolve(request.verdictsIn(reply, mode === Mode.peek));
     } catch (error) {
       for (const { reject } of waiting) reject(error);
     }
-  }
-
-  #write({ kind, waiting }: Batch, notAfter: number): Call {
-    const requests = waiting.map(({ request }) => request);
-    return kind === "docket"
-      ? this.#dockets.write(requests as DocketRequest[], this.#now(), notAfter)
-      : writeRequests(Mode[kind], requests, this.#keyOf, this.#now(), notAfter);
   }
 
   /**
@@ -215,7 +200,7 @@ class RedisStoreOverScript implements RedisStore {
   async #askCluster(mode: Asking, checks: readonly Check[], deadlineMs: number): Promise<Verdict[]> {
     const outcomes = await Promise.allSettled(
       byKey(checks).map(async (some) => {
-        const request = requestOf(some);
+        const request = new CheckRequest(some);
         const reply = await this.#run(
           (notAfter) => writeRequests(mode, [request], this.#keyOf, this.#now(), notAfter),
           deadlineMs,

@@ -1,9 +1,18 @@
-import { type Check, costOf, isOffence, markCrossed, verdictOf } from "../../check.js";
+import {
+  addEstimates,
+  type Check,
+  costOf,
+  isOffence,
+  markCrossed,
+  plainVerdict,
+  verdictOf,
+} from "../../check.js";
 import type { Verdict } from "../../decision.js";
+import type { Docket, LevelCheck, RuleChecks } from "../../docket.js";
 import { StoreError } from "../../errors.js";
 import { type Limit, maxCells, Reading, Ruling } from "../../limit.js";
-import type { Request } from "./batch.js";
 import type { Group } from "./plan.js";
+import type { Request } from "./requests.js";
 
 /** What the script found for one check: the state before (or a ledger's facts), and whether its limit allowed by itself. */
 export class Finding {
@@ -19,16 +28,20 @@ export class Finding {
 
 const headOfReply = 14;
 const exceptionBytes = 6;
-/** Before the limits' own cells in a packed state: the hold, and the end of the key; before each limit's: its tag. */
-export const headOfState = 16;
-export const tagBytes = 4;
+/** Before all cells of a packed state stand the hold and the end of the key, before each limit's its tag. */
+const headOfState = 16;
+const tagBytes = 4;
+// Of the check in hand: nothing else runs between writing and reading them.
+const cells = new Float64Array(maxCells);
+const ruling = new Ruling();
+const reading = new Reading();
 
 /** A reply, read from front to back. */
 export class Reply {
   readonly now: number;
   readonly isLate: boolean;
   readonly resets: number;
-  readonly view: DataView;
+  readonly #view: DataView;
   readonly #findings: Finding[] = [];
   #at = headOfReply;
   #exceptionAt = headOfReply;
@@ -38,14 +51,14 @@ export class Reply {
 
   constructor(bytes: Buffer) {
     if (bytes.length < 8) throw unreadable();
-    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-    this.now = this.view.getFloat64(0, true);
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    this.now = this.#view.getFloat64(0, true);
     this.isLate = bytes.length === 8;
     this.resets = 0;
     if (this.isLate) return;
     if (bytes.length < headOfReply) throw unreadable();
-    this.resets = this.view.getUint32(8, true);
-    this.#exceptionsEnd += exceptionBytes * this.view.getUint16(12, true);
+    this.resets = this.#view.getUint32(8, true);
+    this.#exceptionsEnd += exceptionBytes * this.#view.getUint16(12, true);
     this.#at = this.#exceptionsEnd;
   }
 
@@ -62,40 +75,66 @@ export class Reply {
     try {
       for (let g = 0; g < groups.length; g++) this.#readGroup(groups[g] as Group);
     } catch (error) {
-      if (error instanceof RangeError) throw unreadable();
-      throw error;
+      throw asUnreadable(error);
     }
     return findings;
   }
 
   /**
-   * Where the states of the next request begin if nothing about it is an exception: each of its groups was known, and every
-   * limit allows. -1: `next` tells what there is to tell. Else the request counts as read.
+   * The verdicts of the next request if it makes no exception: each of its groups was known, and every limit allows, as most
+   * do. Undefined, with nothing read, where there is more to it: `next` tells.
    */
-  passOver(groups: readonly Group[]): number {
-    const begin = this.#at;
-    let end = begin;
-    for (let g = 0; g < groups.length; g++) end += (groups[g] as Group).plan.stateBytes;
-    const isExcepted =
-      this.#exceptionAt !== this.#exceptionsEnd &&
-      this.view.getUint16(this.#exceptionAt, true) < this.#place + groups.length;
-    if (isExcepted) return -1;
-    if (end > this.view.byteLength) throw unreadable();
-    this.#at = end;
+  verdictsWithin(docket: Docket, groups: readonly Group[], size: number): Verdict[] | undefined {
+    if (this.#isExceptedWithin(groups.length)) return undefined;
+    const verdicts = new Array<Verdict>(size);
+    const view = this.#view;
+    const { now } = this;
+    let stateAt = this.#at;
+    let place = 0;
+    try {
+      for (let g = 0; g < groups.length; g++) {
+        const { levels } = docket.asked[g] as RuleChecks;
+        const key = docket.keys[g] as string;
+        stateAt += headOfState;
+        for (let i = 0; i < levels.length; i++) {
+          const level = levels[i] as LevelCheck;
+          const { limit } = level;
+          stateAt += tagBytes;
+          for (let c = 0; c < limit.cells; c++, stateAt += 8) cells[c] = view.getFloat64(stateAt, true);
+          ruling.delayMs = Number.NaN;
+          ruling.estimate = Number.NaN;
+          limit.step(cells, 0, now, 1, ruling);
+          limit.read(ruling.ifAllowed, 0, now, 1, reading);
+          const verdict = plainVerdict(level, key, level.name, reading, now);
+          addEstimates(verdict, ruling);
+          verdicts[place++] = verdict;
+        }
+      }
+    } catch (error) {
+      throw asUnreadable(error);
+    }
+    this.#at = stateAt;
     this.#place += groups.length;
-    return begin;
+    return verdicts;
+  }
+
+  #isExceptedWithin(places: number): boolean {
+    return (
+      this.#exceptionAt !== this.#exceptionsEnd &&
+      this.#view.getUint16(this.#exceptionAt, true) < this.#place + places
+    );
   }
 
   /** Which limits of the next group allow and whether there was a state: all and yes, unless an exception says otherwise. */
   #bitsHere(): number {
     const at = this.#exceptionAt;
-    if (at === this.#exceptionsEnd || this.view.getUint16(at, true) !== this.#place) return -1;
+    if (at === this.#exceptionsEnd || this.#view.getUint16(at, true) !== this.#place) return -1;
     this.#exceptionAt = at + exceptionBytes;
-    return this.view.getUint32(at + 2, true);
+    return this.#view.getUint32(at + 2, true);
   }
 
   #readGroup(group: Group): void {
-    const view = this.view;
+    const view = this.#view;
     const { limits, stateBytes } = group.plan;
     const bits = this.#bitsHere();
     const isKnown = (bits & 1) === 1;
@@ -124,6 +163,11 @@ export class Reply {
   }
 }
 
+/** What ends before all was read. */
+function asUnreadable(error: unknown): unknown {
+  return error instanceof RangeError ? unreadable() : error;
+}
+
 function unreadable(): StoreError {
   return new StoreError(
     "TG_STORE_REPLY",
@@ -145,9 +189,6 @@ export function allPass(findings: readonly Finding[]): boolean {
   for (const { allowed, check } of findings) if (!allowed && check.shadow !== true) return false;
   return true;
 }
-
-const ruling = new Ruling();
-const reading = new Reading();
 
 /** The verdicts, worked out by the same step the memory store runs, from the state Redis had; who was allowed is Redis's word. */
 export function verdictsOf(
