@@ -23,6 +23,10 @@ function laterStore(): Store & { askDocket(docket: Docket): Promise<Verdict[]> }
   return store;
 }
 
+function throwing(error: Error): never {
+  throw error;
+}
+
 describe("a docket", () => {
   it("is asked of a store that answers later as one, and the next request may have it meanwhile", async () => {
     const store = laterStore();
@@ -57,9 +61,15 @@ describe("a docket", () => {
     expect(decide).toHaveBeenCalledTimes(1);
   });
 
-  it("that a store fails to answer is judged by this process's own counts", async () => {
-    const store = laterStore();
-    store.askDocket = () => Promise.reject(new Error("gone"));
+  it.each<[string, () => Promise<Verdict[]>]>([
+    ["fails to answer", () => Promise.reject(new Error("gone"))],
+    ["throws on", () => throwing(new Error("broken"))],
+    ["answers with nonsense", async () => [{ allowed: true, remaining: Number.NaN } as Verdict]],
+    ["answers with nothing", async () => undefined as unknown as Verdict[]],
+  ])("that a store %s is judged by this process's own counts", async (_, askDocket) => {
+    const decide = () => Promise.reject(new Error("gone"));
+    const store = Object.assign(laterStore(), { askDocket, decide });
+    declareOwn(store, { isSure: false });
     const gate = createGate({ rules, store });
     const decisions = await Promise.all([visit, visit, visit].map((subject) => gate.decide(subject)));
     expect(decisions.map(({ allowed, source }) => [allowed, source])).toEqual([

@@ -110,24 +110,17 @@ export function guardStore(
     }
   }
 
-  /** The same for a docket and a store that never lies, as long as it did not fail when last asked. */
+  /** The same for a docket, of a store that did not fail when last asked. */
   function askDocket(docket: Docket): Answer<Verdict[]> | undefined {
     const kept = docket.kept();
     const instead = () => withoutStore("decide", kept.checks());
     try {
       const answer = store.askDocket?.(kept, deadlineMs);
       if (answer === undefined) return undefined;
-      isElsewhere = true;
-      return answer.then(believe, (error) => recover(error, instead));
+      return awaitAnswer(answer, (given) => acceptVerdicts(given, given.length, "decide"), instead);
     } catch (error) {
       return recover(error, instead);
     }
-  }
-
-  function believe(verdicts: Verdict[]): Verdict[] {
-    breaker.answer(!breaker.hasFailed || areAllAllowed(verdicts));
-    rememberHolds(verdicts);
-    return verdicts;
   }
 
   function awaitVerdicts(
