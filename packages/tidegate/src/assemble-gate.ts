@@ -1,9 +1,10 @@
 import { type Charge, type Check, mostChecks } from "./check.js";
 import { systemClock } from "./clock.js";
+import { Connection, type OfConnection } from "./connection.js";
 import type { Decision, Verdict } from "./decision.js";
 import { Docket } from "./docket.js";
 import type { FailureOptions } from "./failure-options.js";
-import type { Cleared, Explanation, Gate, GateOptions } from "./gate.js";
+import type { Cleared, DecideOptions, Explanation, Gate, GateOptions } from "./gate.js";
 import { guardStore, isPromise } from "./guard.js";
 import { parseStore } from "./limiter.js";
 import { askBriefly, asksNothing } from "./policy/brief.js";
@@ -134,6 +135,11 @@ export function assembleGate(options: GateOptions, defaults: GateDefaults): Gate
     if (listing?.list === "safelist") return plainDecision(id, true, "safelist", listing.entry);
     if (listing?.list === "blocklist") return plainDecision(id, policy.isShadow, "blocklist", listing.entry);
     return undefined;
+  }
+
+  function clientOf(ip: string, options: (DecideOptions & OfConnection) | undefined): Client {
+    const connection = options?.connection;
+    return connection instanceof Connection ? connection.told(ip, tell) : tell(ip);
   }
 
   function customerOf({ subject }: Request): Answer<Customer | undefined> {
@@ -376,7 +382,7 @@ export function assembleGate(options: GateOptions, defaults: GateDefaults): Gate
   const decide: Decide = (subject, options) => {
     if (typeof subject !== "object") validateSubject(subject);
     if (options !== undefined) validateAsked(options, policy);
-    return decideNow(new ReceivedRequest(subject, tell(subject.ip), clock(), options));
+    return decideNow(new ReceivedRequest(subject, clientOf(subject.ip, options), clock(), options));
   };
 
   const gate: Gate = {

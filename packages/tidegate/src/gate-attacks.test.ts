@@ -25,6 +25,14 @@ describe("what must not slip through", () => {
     ).toThrow("TG_ENCODING");
   });
 
+  it("what is said of a connection that no adapter made changes nothing", async () => {
+    const { gate } = openGate({ rules: [perIp] });
+    const connection = { told: () => ({ ip: "203.0.113.250" }) };
+    const decisions = await times(4, () => gate.decide({ ...client, connection }, { connection } as object));
+    expect(decisions.map(({ allowed }) => allowed)).toEqual([true, true, true, false]);
+    expect((await gate.decide(client)).allowed).toBe(false);
+  });
+
   it("a policy too large for one decision is refused when made, a crowd counted in", () => {
     const many = (by: "ip" | "header:x") =>
       Array.from({ length: 130 }, (_, i) => ({ name: `r${i}`, by, limits: ["1 per hour"] }) as const);

@@ -2,11 +2,6 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { NodeSubject, NodeVisit } from "./node-visit.js";
 import type { Answer } from "./refusal.js";
 
-/** Fastify writes all names so, and is spared to make a new text of each. */
-const inLowerCase = new Map(
-  ["RateLimit", "RateLimit-Policy"].map((name) => [name, name.toLowerCase()] as const),
-);
-
 /** Answers through Fastify's reply, so that other plugins see what is sent. */
 export class FastifyVisit extends NodeVisit<FastifyRequest> {
   readonly #reply: FastifyReply;
@@ -23,7 +18,7 @@ export class FastifyVisit extends NodeVisit<FastifyRequest> {
   }
 
   override setHeader(name: string, value: string): void {
-    this.#reply.header(inLowerCase.get(name) ?? name, value);
+    this.#reply.header(asFastifyWrites(name), value);
   }
 
   override send({ status, headers, body }: Answer): void {
@@ -32,4 +27,9 @@ export class FastifyVisit extends NodeVisit<FastifyRequest> {
     // To a text Fastify would add a charset of its own.
     this.#reply.code(status).send(typeof body === "string" ? Buffer.from(body) : body);
   }
+}
+
+/** Fastify writes all names so, and need not make a new text of these. */
+function asFastifyWrites(name: string): string {
+  return name === "RateLimit" ? "ratelimit" : name === "RateLimit-Policy" ? "ratelimit-policy" : name;
 }

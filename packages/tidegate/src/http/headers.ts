@@ -77,79 +77,85 @@ const writerOf: Readonly<Record<HeaderForm, Writer>> = {
 };
 
 function writeDraft11({ exposed }: Decision, sink: LimitHeaderSink): void {
-  let row = nobody;
+  const none = nobody;
+  let row = none;
   let states = "";
   for (let i = 0; i < exposed.length; i++) {
     const verdict = exposed[i] as Verdict;
     if (verdict.shadow) continue;
-    const level = member(verdict);
+    const before = row === none ? "" : `${states}, `;
+    row = row.with(verdict);
     const waitMs = verdict.allowed ? verdict.resetAfterMs : verdict.retryAfterMs;
     const remaining = verdict.allowed ? whole(verdict.remaining) : 0;
-    const before = states === "" ? "" : `${states}, `;
     states =
       waitMs === Number.POSITIVE_INFINITY
-        ? `${before}${level.name};r=${remaining}`
-        : `${before}${level.name};r=${remaining};t=${whole(wholeSeconds(waitMs))}`;
-    row = row.with(level);
+        ? `${before}${row.name};r=${remaining}`
+        : `${before}${row.name};r=${remaining};t=${whole(wholeSeconds(waitMs))}`;
   }
-  if (states === "") return;
+  if (row === none) return;
   sink.setLimitHeader("RateLimit-Policy", row.policies);
-  sink.setLimitHeader("RateLimit", states);
+  sink.setLimitHeader("RateLimit", gathered(states));
 }
 
-interface Member {
-  readonly limit: number;
-  readonly windowMs: number;
-  readonly name: string;
-  readonly policy: string;
+/**
+ * The same list of quoted names. V8 keeps a text as the parts it was put together from until a character of it is asked for;
+ * Node asks for all of them by a regular expression, which has the parts put together by a much longer way.
+ */
+function gathered(list: string): string {
+  return list.charCodeAt(0) === quote ? list : "";
 }
 
-/** Levels told together, and the longer row last made of it: mostly the same levels follow each other. */
+const quote = 0x22;
+
+/** Levels told together, and those of which one more was told: mostly the same levels follow each other. */
 class Row {
-  last: Row | undefined = undefined;
-  readonly #level: Member | undefined;
-  readonly #before: Row | undefined;
-  #policies: string | undefined;
+  /** `"pro/60"`: its last level. */
+  readonly name: string;
+  /** `"pro/60";q=100;w=60` of each level. In one piece: Node looks at every character of it. */
+  readonly policies: string;
+  readonly #level: Level | undefined;
+  readonly #longer = new Map<string, Row>();
+  #last: Row | undefined;
 
-  constructor(level?: Member, before?: Row) {
+  constructor(before?: Row, level?: Level) {
     this.#level = level;
-    this.#before = before;
+    this.name = structuredString(level?.name ?? "");
+    this.policies = [
+      ...(before?.policies ? [before.policies] : []),
+      ...(level ? [`${this.name};q=${whole(level.limit)};w=${windowSeconds(level.windowMs)}`] : []),
+    ].join(", ");
   }
 
-  with(level: Member): Row {
-    if (this.last === undefined || this.last.#level !== level) this.last = new Row(level, this);
-    return this.last;
+  with(level: Level): Row {
+    const last = this.#last;
+    if (last?.endsWith(level)) return last;
+    const known = this.#longer.get(level.name);
+    this.#last = known?.endsWith(level) ? known : this.#add(level);
+    return this.#last;
   }
 
-  /** Put together once, and in one piece: Node looks at every character of it. */
-  get policies(): string {
-    if (this.#policies === undefined) {
-      const each: string[] = [];
-      for (let row: Row = this; row.#before !== undefined; row = row.#before)
-        each.push((row.#level as Member).policy);
-      this.#policies = each.reverse().join(", ");
+  #add({ name, limit, windowMs }: Level): Row {
+    const row = new Row(this, { name, limit, windowMs });
+    if (++rows > mostRows) {
+      nobody = new Row();
+      rows = 0;
+    } else {
+      this.#longer.set(name, row);
     }
-    return this.#policies;
+    return row;
+  }
+
+  endsWith({ name, limit, windowMs }: Level): boolean {
+    const own = this.#level;
+    return own !== undefined && own.name === name && own.limit === limit && own.windowMs === windowMs;
   }
 }
 
-const nobody = new Row();
+type Level = Pick<Verdict, "name" | "limit" | "windowMs">;
 
-const members = new Map<string, Member>();
-const mostMembers = 1000;
-
-/** A level's fixed texts, made once: `"pro/60"` and `"pro/60";q=100;w=60`. */
-function member(verdict: Verdict): Member {
-  const known = members.get(verdict.name);
-  if (known !== undefined && known.limit === verdict.limit && known.windowMs === verdict.windowMs)
-    return known;
-  if (members.size >= mostMembers) members.clear();
-  const { limit, windowMs } = verdict;
-  const name = structuredString(verdict.name);
-  const made = { limit, windowMs, name, policy: `${name};q=${whole(limit)};w=${windowSeconds(windowMs)}` };
-  members.set(verdict.name, made);
-  return made;
-}
+const mostRows = 1000;
+let rows = 0;
+let nobody = new Row();
 
 /** RFC 9651 strings are printable ASCII; a quote and a backslash are escaped, anything else becomes `?`. */
 function structuredString(text: string): string {

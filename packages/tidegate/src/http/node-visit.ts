@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { type Connection, connectionOf, type OfConnection } from "../connection.js";
 import { HttpSubject } from "./http-subject.js";
 import type { Answer } from "./refusal.js";
 import { authorityOf, pathOf } from "./target.js";
@@ -25,13 +26,15 @@ export class NodeSubject extends HttpSubject {
 }
 
 /** A visit whose answer is a node:http response. */
-export class NodeVisit<Request> extends Visit<Request> {
+export class NodeVisit<Request> extends Visit<Request> implements OfConnection {
+  readonly connection: Connection;
   readonly res: ServerResponse;
   readonly #req: IncomingMessage;
 
   constructor(request: Request, req: IncomingMessage, res: ServerResponse, subject: NodeSubject) {
     const { socket } = req;
     super(request, subject, socket.remoteAddress);
+    this.connection = connectionOf(socket);
     this.res = res;
     this.#req = req;
     if (this.peer === undefined && hasLostPeer(socket)) {

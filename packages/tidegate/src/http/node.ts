@@ -3,6 +3,7 @@ import type { Duplex } from "node:stream";
 import type { Decision } from "../decision.js";
 import type { Gate } from "../gate.js";
 import { isPromise } from "../guard.js";
+import { meetManyNames } from "./many-names.js";
 import { mount } from "./mount.js";
 import type { MountOptions } from "./mount-options.js";
 import { NodeSubject, NodeVisit } from "./node-visit.js";
@@ -27,6 +28,7 @@ export interface Guard {
 /** Puts a gate in front of a node:http server: `createServer(tidegate({ limit: "100 per minute" })(handler))`. */
 export function tidegate(options: MountOptions<IncomingMessage>): Guard {
   const { gate, enter } = mount(options);
+  meetManyNames();
 
   function judge(req: IncomingMessage, res: ServerResponse): boolean | Promise<boolean> {
     return enter(req, new NodeVisit(req, req, res, new NodeSubject(req, req.url)));

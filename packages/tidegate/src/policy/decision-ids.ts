@@ -4,20 +4,23 @@ export function decisionIds(): () => string {
   let beginning = "";
   let turns = 0;
   let at = endings.length - 1;
+
+  function begin(): void {
+    at = 0;
+    // With the first decision: Workers give no random numbers while a module loads.
+    gateId ??= randomText();
+    beginning = gateId + (turns === 0 ? "" : turns.toString(36));
+    turns++;
+  }
+
   return () => {
-    if (++at === endings.length) {
-      at = 0;
-      // With the first decision: Workers give no random numbers while a module loads.
-      gateId ??= randomText();
-      beginning = gateId + (turns === 0 ? "" : turns.toString(36));
-      turns++;
-    }
+    if (++at === endings.length) begin();
     return beginning + endings[at];
   };
 }
 
-/** Of a count's last two digits: most names are then two texts put together, and no number is written. */
-const endings = Array.from({ length: 36 ** 2 }, (_, i) => i.toString(36).padStart(2, "0"));
+/** Of a count's last digit: most names are then two texts put together, and no number is written. */
+const endings = Array.from({ length: 36 }, (_, i) => i.toString(36));
 
 /** Sets the ids of one gate apart from another's, in this process and elsewhere. */
 function randomText(): string {

@@ -369,6 +369,19 @@ export function adapterContract(
         expect(remainingOf(await get({ headers: { "x-real-ip": "203.0.113.9" } }))).toBe("1");
       });
 
+      it("tells clients apart that a proxy sends by one connection", async () => {
+        const { get } = await serving({ ...twoPerMinute(), trustedProxies: ["loopback"] });
+        const agent = oneConnection();
+        try {
+          const remaining: (string | undefined)[] = [];
+          for (const client of ["203.0.113.1", "203.0.113.2", "203.0.113.2", "203.0.113.1", "203.0.113.3"])
+            remaining.push(remainingOf(await get({ ...via(client), agent })));
+          expect(remaining).toEqual(["1", "1", "0", "0", "1"]);
+        } finally {
+          agent.destroy();
+        }
+      });
+
       it("reads the one header it is told to", async () => {
         const options = { trustedProxies: ["loopback"], clientIpHeader: "CF-Connecting-IP" };
         const { get } = await serving({ ...twoPerMinute(), ...options });

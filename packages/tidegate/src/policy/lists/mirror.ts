@@ -49,14 +49,13 @@ export function mirrorOf(directory: Directory, options: MirrorOptions): Mirror {
     onRead: ofCustomers.ends,
   });
   let isToldOfAddress = false;
-  let version = 0;
   let resolveReady: () => void;
   const ready = new Promise<void>((resolve) => {
     resolveReady = resolve;
   });
 
   function listed(list: ListName, entry: ListEntry): void {
-    version++;
+    mirror.version++;
     const block = parseBlock(entry.address);
     if (block !== undefined) lists[list].add(block, entry, now());
     else if (!isToldOfAddress) {
@@ -66,14 +65,29 @@ export function mirrorOf(directory: Directory, options: MirrorOptions): Mirror {
   }
 
   function unlisted(list: ListName, address: string): void {
-    version++;
+    mirror.version++;
     const block = parseBlock(address);
     if (block !== undefined) lists[list].remove(block);
   }
 
+  const mirror = {
+    // No getter: every request asks.
+    version: 0,
+    find: (list: ListName, address: Address, at = now()) => lists[list].find(address, at),
+    customer: customers.get,
+    listed,
+    unlisted,
+    customerChanged: customers.forget,
+    size: (list: ListName) => lists[list].size,
+    ready,
+    close() {
+      stop();
+      resolveReady();
+    },
+  };
   const stop = directory.watch({
     reset(list, entries) {
-      version++;
+      mirror.version++;
       lists[list].clear();
       for (const entry of entries) listed(list, entry);
       ofLists.ends();
@@ -85,22 +99,7 @@ export function mirrorOf(directory: Directory, options: MirrorOptions): Mirror {
     failed: ofLists.begins,
   });
 
-  return {
-    get version() {
-      return version;
-    },
-    find: (list, address, at = now()) => lists[list].find(address, at),
-    customer: customers.get,
-    listed,
-    unlisted,
-    customerChanged: customers.forget,
-    size: (list) => lists[list].size,
-    ready,
-    close() {
-      stop();
-      resolveReady();
-    },
-  };
+  return mirror;
 }
 
 /** Warns when it begins, once, until it has ended. */
