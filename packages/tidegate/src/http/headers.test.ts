@@ -70,6 +70,27 @@ describe("limit headers", () => {
     );
   });
 
+  it("tell each client its own numbers, whatever others were told before", () => {
+    const level = fc.record({
+      name: fc.constantFrom("a/60", "b/60"),
+      remaining: fc.oneof(fc.nat(5), fc.nat(2 ** 40)),
+      resetAfterMs: fc.oneof(fc.nat(5000), fc.constant(Number.POSITIVE_INFINITY)),
+    });
+    const levels = fc.array(level, { minLength: 1, maxLength: 3 });
+    fc.assert(
+      fc.property(fc.array(levels, { maxLength: 40 }), (told) => {
+        for (const together of told) {
+          const expected = together.map(({ name, remaining, resetAfterMs }) =>
+            Number.isFinite(resetAfterMs)
+              ? `"${name}";r=${remaining};t=${Math.ceil(resetAfterMs / 1000)}`
+              : `"${name}";r=${remaining}`,
+          );
+          expect(written(decision(together.map(verdict))).RateLimit).toBe(expected.join(", "));
+        }
+      }),
+    );
+  });
+
   it("give a refused client nothing until it may come again", () => {
     const refused = verdict({ allowed: false, remaining: 3, cost: 5, resetAfterMs: 90_000, retryAfterMs: 1 });
     expect(written(decision([refused])).RateLimit).toBe('"api/60";r=0;t=1');

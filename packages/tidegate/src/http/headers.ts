@@ -83,19 +83,35 @@ function writeDraft11({ exposed }: Decision, sink: LimitHeaderSink): void {
   for (let i = 0; i < exposed.length; i++) {
     const verdict = exposed[i] as Verdict;
     if (verdict.shadow) continue;
-    const before = row === none ? "" : `${states}, `;
     row = row.with(verdict);
-    const waitMs = verdict.allowed ? verdict.resetAfterMs : verdict.retryAfterMs;
-    const remaining = verdict.allowed ? whole(verdict.remaining) : 0;
-    states =
-      waitMs === Number.POSITIVE_INFINITY
-        ? `${before}${row.name};r=${remaining}`
-        : `${before}${row.name};r=${remaining};t=${whole(wholeSeconds(waitMs))}`;
+    const state = stateOf(row, verdict);
+    states = states === "" ? state : `${states}, ${state}`;
   }
   if (row === none) return;
   sink.setLimitHeader("RateLimit-Policy", row.policies);
   sink.setLimitHeader("RateLimit", gathered(states));
 }
+
+/** `"pro/60";r=42;t=30`. */
+function stateOf(row: Row, { allowed, remaining, resetAfterMs, retryAfterMs }: Verdict): string {
+  const left = allowed ? whole(remaining) : 0;
+  const waitMs = allowed ? resetAfterMs : retryAfterMs;
+  const seconds = waitMs === Number.POSITIVE_INFINITY ? never : whole(wholeSeconds(waitMs));
+  const at = (left * 31 + seconds) & (mostLately - 1);
+  const told = lately[at];
+  if (told !== undefined && told.row === row && told.left === left && told.seconds === seconds)
+    return told.text;
+  const text = gathered(
+    seconds === never ? `${row.name};r=${left}` : `${row.name};r=${left};t=${seconds}`,
+  );
+  lately[at] = { row, left, seconds, text };
+  return text;
+}
+
+const never = -1;
+/** What was told lately: many are told the same, all who come for the first time to begin with. */
+const lately: { row: Row; left: number; seconds: number; text: string }[] = [];
+const mostLately = 256;
 
 /**
  * The same list of quoted names. V8 keeps a text as the parts it was put together from until a character of it is asked for;
