@@ -101,9 +101,7 @@ function stateOf(row: Row, { allowed, remaining, resetAfterMs, retryAfterMs }: V
   const told = lately[at];
   if (told !== undefined && told.row === row && told.left === left && told.seconds === seconds)
     return told.text;
-  const text = gathered(
-    seconds === never ? `${row.name};r=${left}` : `${row.name};r=${left};t=${seconds}`,
-  );
+  const text = gathered(seconds === never ? `${row.name};r=${left}` : `${row.name};r=${left};t=${seconds}`);
   lately[at] = { row, left, seconds, text };
   return text;
 }
