@@ -32,4 +32,13 @@ describe("a node:http app that sets one header", () => {
     expect(await missesIn("")).toBeGreaterThan(responses / 2);
     expect(await missesIn(behindGate)).toBeLessThan(responses / 20);
   });
+
+  it("may have put a method in setHeader's place that knows nothing of this", async () => {
+    const app = `const http = await import("node:http");
+      http.OutgoingMessage.prototype.setHeader = function () { this.req.url.length };
+      const { tidegate } = await import(${JSON.stringify(library.href)});
+      console.log(typeof tidegate({ limit: "100 per minute" }));`;
+    const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", app]);
+    expect(stdout.trim()).toBe("function");
+  });
 });

@@ -76,11 +76,6 @@ export const libraryArrows: readonly Arrow[] = [
     because: "policy knows neither HTTP nor where counts live",
   },
   {
-    from: "http/many-names.ts",
-    may: ["node:http"],
-    because: "who answers by node:http has it, and this is about how it works",
-  },
-  {
     from: "http/**",
     may: ["*.ts", "own/**", "policy/identity/**"],
     mayType: ["node:*", "pkg:*"],

@@ -17,6 +17,11 @@ describe("a connection", () => {
     expect(connectionOf({})).not.toBe(connectionOf(socket));
   });
 
+  it("is a new one each time for what takes no note", () => {
+    for (const socket of [Object.freeze({}), new Proxy({}, { set: () => false })])
+      expect(connectionOf(socket).told("10.0.0.1", (ip) => ip)).toBe("10.0.0.1");
+  });
+
   it("has an address told once as long as it stays the same", () => {
     const { ips, tell } = asked((ip) => `client ${ip}`);
     const connection = connectionOf({});

@@ -7,7 +7,7 @@ export class Connection {
   #tell: ((ip: string) => unknown) | undefined;
   #told: unknown;
 
-  /** What `tell` says of an address. It must say the same as long as it is the same function. */
+  /** What `tell` says of an address, or what it said of it last time. */
   told<T>(ip: string, tell: (ip: string) => T): T {
     if (this.#ip === ip && this.#tell === tell) return this.#told as T;
     const told = tell(ip);
@@ -30,6 +30,10 @@ export function connectionOf(carrier: object & { [noted]?: Connection }): Connec
   const known = carrier[noted];
   if (known !== undefined) return known;
   const made = new Connection();
-  carrier[noted] = made;
+  try {
+    carrier[noted] = made;
+  } catch {
+    // What takes no note is met anew each time.
+  }
   return made;
 }

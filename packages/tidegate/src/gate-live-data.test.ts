@@ -93,6 +93,15 @@ describe("tiers and overrides", () => {
     expect((await gate.decide(of("3"))).verdict?.tier).toBe("free");
   });
 
+  it("an override that was read can be written", async () => {
+    const { gate } = openGate({ rules: [api], tiers, defaultTier: "free" });
+    await gate.customers.setLimits("3", { 60: 100, 3600: 1000 });
+    const read = (await gate.customers.get("3"))?.limits;
+    await gate.customers.setLimits("4", read);
+    expect((await gate.customers.get("4"))?.limits).toEqual(read);
+    expect(read?.size).toBe(2);
+  });
+
   it("a tier that does not exist is refused by the API and survived in the data", async () => {
     const { gate } = openGate({ rules: [api], tiers, defaultTier: "free" });
     await expect(gate.customers.setTier("1", "gold")).rejects.toThrow("TG_TIER_UNKNOWN");

@@ -99,8 +99,11 @@ export interface AddressList {
 export interface Customers {
   get(id: string): Promise<CustomerRecord | undefined>;
   setTier(id: string, tier: string | undefined): Promise<void>;
-  /** Own limits by window in seconds, replacing the tier's; undefined brings the tier back. */
-  setLimits(id: string, limits: Readonly<Record<number, number>> | undefined): Promise<void>;
+  /** Own limits by window in seconds, replacing the tier's; undefined brings the tier back. What `get` answers will do. */
+  setLimits(
+    id: string,
+    limits: Readonly<Record<number, number>> | ReadonlyMap<number, number> | undefined,
+  ): Promise<void>;
 }
 
 export interface Explanation {

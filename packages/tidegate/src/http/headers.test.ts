@@ -132,7 +132,7 @@ describe("limit headers", () => {
   });
 
   it("stay right for more names than are kept", () => {
-    for (let i = 0; i < 2500; i++) {
+    for (let i = 0; i < 9000; i++) {
       const name = `n${i}`;
       expect(written(decision([verdict({ name, limit: i })]))["RateLimit-Policy"]).toBe(
         `"${name}";q=${i};w=60`,

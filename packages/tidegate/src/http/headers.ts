@@ -125,25 +125,28 @@ const quote = 0x22;
 class Row {
   /** `"pro/60"`: its last level. */
   readonly name: string;
-  /** `"pro/60";q=100;w=60` of each level. In one piece: Node looks at every character of it. */
-  readonly policies: string;
+  readonly #before: Row | undefined;
   readonly #level: Level | undefined;
-  readonly #longer = new Map<string, Row>();
+  /** By name and limit: customers' own limits share a name. */
+  readonly #longer = new Map<string, Map<number, Row>>();
   #last: Row | undefined;
+  #policies: string | undefined;
 
   constructor(before?: Row, level?: Level) {
+    this.#before = before;
     this.#level = level;
     this.name = structuredString(level?.name ?? "");
-    this.policies = [
-      ...(before?.policies ? [before.policies] : []),
-      ...(level ? [`${this.name};q=${whole(level.limit)};w=${windowSeconds(level.windowMs)}`] : []),
-    ].join(", ");
+  }
+
+  /** `"pro/60";q=100;w=60` of each level. In one piece: Node looks at every character of it. */
+  get policies(): string {
+    this.#policies ??= gathered([...this.#levels()].reverse().join(", "));
+    return this.#policies;
   }
 
   with(level: Level): Row {
-    const last = this.#last;
-    if (last?.endsWith(level)) return last;
-    const known = this.#longer.get(level.name);
+    if (this.#last?.endsWith(level)) return this.#last;
+    const known = this.#longer.get(level.name)?.get(level.limit);
     this.#last = known?.endsWith(level) ? known : this.#add(level);
     return this.#last;
   }
@@ -153,9 +156,10 @@ class Row {
     if (++rows > mostRows) {
       nobody = new Row();
       rows = 0;
-    } else {
-      this.#longer.set(name, row);
+      return row;
     }
+    const byLimit = this.#longer.get(name) ?? new Map<number, Row>();
+    this.#longer.set(name, byLimit.set(limit, row));
     return row;
   }
 
@@ -163,11 +167,18 @@ class Row {
     const own = this.#level;
     return own !== undefined && own.name === name && own.limit === limit && own.windowMs === windowMs;
   }
+
+  *#levels(): Iterable<string> {
+    for (let row: Row = this; row.#before !== undefined; row = row.#before) {
+      const { limit, windowMs } = row.#level as Level;
+      yield `${row.name};q=${whole(limit)};w=${windowSeconds(windowMs)}`;
+    }
+  }
 }
 
 type Level = Pick<Verdict, "name" | "limit" | "windowMs">;
 
-const mostRows = 1000;
+const mostRows = 4000;
 let rows = 0;
 let nobody = new Row();
 

@@ -6,15 +6,15 @@ export function decisionIds(): () => string {
   let at = endings.length - 1;
 
   function begin(): void {
-    at = 0;
     // With the first decision: Workers give no random numbers while a module loads.
     gateId ??= randomText();
     beginning = gateId + (turns === 0 ? "" : turns.toString(36));
     turns++;
+    at = 0;
   }
 
   return () => {
-    if (++at === endings.length) begin();
+    if (++at >= endings.length) begin();
     return beginning + endings[at];
   };
 }

@@ -108,9 +108,12 @@ function validId(id: unknown): string {
   );
 }
 
-function parseOverrides(limits: Readonly<Record<number, number>>): ReadonlyMap<number, number> {
+function parseOverrides(
+  limits: Readonly<Record<number, number>> | ReadonlyMap<number, number>,
+): ReadonlyMap<number, number> {
+  const entries: [unknown, number][] = limits instanceof Map ? [...limits] : Object.entries(limits);
   return new Map(
-    Object.entries(limits).map(([text, limit]) => {
+    entries.map(([text, limit]) => {
       const seconds = Number(text);
       if (!(Number.isInteger(seconds) && seconds >= 1 && seconds <= 315_360_000))
         throw badOverride(text, "a window in whole seconds");
