@@ -6,6 +6,7 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { untilStopped } from "./stopped.js";
 
 /** A server that runs as a child of this process, on its own port and in its own directory. */
 export interface ChildServer {
@@ -88,7 +89,10 @@ export async function startChildServer(options: ChildServerOptions): Promise<Chi
       await end();
       await rm(dir, { recursive: true, force: true, maxRetries: 3 });
     },
-    freeze: () => void child.kill("SIGSTOP"),
+    freeze() {
+      child.kill("SIGSTOP");
+      untilStopped(child.pid as number);
+    },
     thaw: () => void child.kill("SIGCONT"),
     kill: end,
     async restart() {

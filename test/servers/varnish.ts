@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ChildServer, startChildServer } from "./child-server.js";
 import { freePort } from "./free-port.js";
+import { untilStopped } from "./stopped.js";
 
 export interface VarnishOptions {
   port?: number;
@@ -68,7 +69,9 @@ export async function startVarnish(options: VarnishOptions): Promise<Varnish> {
       return server.pid;
     },
     freeze() {
-      for (const pid of [server.pid, ...workers()]) signal(pid, "SIGSTOP");
+      const all = [server.pid, ...workers()];
+      for (const pid of all) signal(pid, "SIGSTOP");
+      for (const pid of all) untilStopped(pid);
     },
     thaw() {
       for (const pid of [server.pid, ...workers()]) signal(pid, "SIGCONT");
