@@ -12,15 +12,44 @@ export function shareOf(connections: number): number {
   return Math.min(connections, Math.max(least, Math.floor(connections * part)));
 }
 
-/** A client as one origin knows it, for as long as it has something there. */
+/** A client as one origin knows it. */
 export class Guest {
-  readonly address: string;
   /** Connections it holds, and its places in line for one. Never more than its share. */
   taken = 0;
   /** What it wants beyond its share, in order. */
   back: Set<Errand> | undefined;
 
-  constructor(address: string) {
-    this.address = address;
+  get isHere(): boolean {
+    return this.taken > 0 || (this.back?.size ?? 0) > 0;
   }
 }
+
+/**
+ * The guests of one origin. Those who have nothing there any more are let go many at a time: a map that gains and loses an entry
+ * with every request makes itself a new table every few, and each table keeps the next one alive until a whole collection.
+ */
+export class Guests {
+  #known = new Map<string, Guest>();
+  #most = idleGuests;
+
+  get size(): number {
+    return this.#known.size;
+  }
+
+  of(address: string): Guest {
+    const known = this.#known.get(address);
+    if (known !== undefined) return known;
+    if (this.#known.size >= this.#most) this.#letGo();
+    const guest = new Guest();
+    this.#known.set(address, guest);
+    return guest;
+  }
+
+  #letGo(): void {
+    this.#known = new Map([...this.#known].filter(([, guest]) => guest.isHere));
+    this.#most = this.#known.size + idleGuests;
+  }
+}
+
+/** So many at most have nothing there. */
+const idleGuests = 1000;

@@ -2,7 +2,7 @@ import type { EventEmitter } from "node:events";
 import { isIP } from "node:net";
 import { buildConnector, Client, type Dispatcher } from "undici";
 import type { ProxySettings } from "../settings.js";
-import { Guest, shareOf } from "./guest.js";
+import { type Guest, Guests, shareOf } from "./guest.js";
 import { intoOneBuffer } from "./read-into.js";
 import { busy, type UpstreamError, waitedTooLong } from "./upstream-error.js";
 
@@ -59,7 +59,7 @@ export class Origin {
   readonly #connections: Connection[] = [];
   readonly #idle: Connection[] = [];
   readonly #share: number;
-  readonly #guests = new Map<string, Guest>();
+  readonly #guests = new Guests();
   /** Until when each waits. */
   readonly #line = new Map<Errand, number>();
   readonly #behind = new Map<Errand, number>();
@@ -104,7 +104,7 @@ export class Origin {
 
   /** Sends an errand, now or when a connection is free. It comes back with `release`. */
   send(errand: Errand): void {
-    const guest = this.#guests.get(errand.clientKey) ?? new Guest(errand.clientKey);
+    const guest = this.#guests.of(errand.clientKey);
     if (guest.taken >= this.#share) {
       this.#putBehind(errand, guest);
       return;
@@ -116,7 +116,7 @@ export class Origin {
     }
     this.load++;
     errand.guest = guest;
-    this.#enter(guest);
+    guest.taken++;
     if (isFree) this.#dispatch(errand);
     else this.#wait(this.#line, errand);
   }
@@ -144,11 +144,11 @@ export class Origin {
 
   /** A connection for an upgrade, which does not wait for one. Answers how to give it back. */
   admit(clientKey: string): (() => void) | undefined {
-    const guest = this.#guests.get(clientKey) ?? new Guest(clientKey);
+    const guest = this.#guests.of(clientKey);
     if (this.#used >= this.#settings.connections || guest.taken >= this.#share) return undefined;
     this.load++;
     this.#used++;
-    this.#enter(guest);
+    guest.taken++;
     return () => {
       this.load--;
       this.#leave(guest);
@@ -160,10 +160,6 @@ export class Origin {
     this.#unwatch();
     for (const errand of [...this.#behind.keys(), ...this.#line.keys()]) this.#turnAway(errand);
     await Promise.all(this.#connections.map(({ client }) => client.destroy()));
-  }
-
-  #enter(guest: Guest): void {
-    if (guest.taken++ === 0) this.#guests.set(guest.address, guest);
   }
 
   /** What it left is its own next one's, at the end of the line. */
@@ -178,7 +174,6 @@ export class Origin {
         return;
       }
     }
-    if (guest.taken === 0) this.#guests.delete(guest.address);
   }
 
   #putBehind(errand: Errand, guest: Guest): void {

@@ -97,19 +97,31 @@ function stateOf(row: Row, { allowed, remaining, resetAfterMs, retryAfterMs }: V
   const left = allowed ? whole(remaining) : 0;
   const waitMs = allowed ? resetAfterMs : retryAfterMs;
   const seconds = waitMs === Number.POSITIVE_INFINITY ? never : whole(wholeSeconds(waitMs));
-  const at = (left * 31 + seconds) & (mostLately - 1);
-  const told = lately[at];
-  if (told !== undefined && told.row === row && told.left === left && told.seconds === seconds)
-    return told.text;
-  const text = gathered(seconds === never ? `${row.name};r=${left}` : `${row.name};r=${left};t=${seconds}`);
-  lately[at] = { row, left, seconds, text };
-  return text;
+  const told = lately[(left * 31 + seconds) & (mostLately - 1)] as Told;
+  if (told.row === row && told.left === left && told.seconds === seconds) return told.text;
+  told.text = gathered(seconds === never ? `${row.name};r=${left}` : `${row.name};r=${left};t=${seconds}`);
+  told.row = row;
+  told.left = left;
+  told.seconds = seconds;
+  return told.text;
 }
 
 const never = -1;
-/** What was told lately: many are told the same, all who come for the first time to begin with. */
-const lately: { row: Row; left: number; seconds: number; text: string }[] = [];
+
+/** Written over by the next: what is made anew and kept for a moment costs a collection of garbage more than what is let go at once. */
+interface Told {
+  row: Row | undefined;
+  left: number;
+  seconds: number;
+  text: string;
+}
+
 const mostLately = 256;
+/** What was told lately: many are told the same, all who come for the first time to begin with. */
+const lately = Array.from(
+  { length: mostLately },
+  (): Told => ({ row: undefined, left: 0, seconds: 0, text: "" }),
+);
 
 /**
  * The same list of quoted names. V8 keeps a text as the parts it was put together from until a character of it is asked for;

@@ -30,8 +30,10 @@ export function watchMisuse(
 
   return {
     arrived(visit) {
-      if (isMadeByApp && birth.isInHandler()) tellOfBirth(tell);
-      if (visit.isPeerCertain || !isLookedAt(arrivals++) || told.has(untrustedProxy)) return;
+      const nth = arrivals++;
+      if (!isLookedAt(nth)) return;
+      if (nth === 0 && isMadeByApp && birth.isInHandler()) tellOfBirth(tell);
+      if (visit.isPeerCertain || told.has(untrustedProxy)) return;
       const warning = clientOf.suspects(visit.peer, (name) => visit.subject.header(name));
       if (warning !== undefined) tell(warning);
     },
@@ -63,8 +65,8 @@ export function warnSafely(
 }
 
 /** Looking for proxy headers has node sort all headers: the first requests are looked at, then one in 64. */
-function isLookedAt(arrivals: number): boolean {
-  return arrivals < 64 || arrivals % 64 === 0;
+function isLookedAt(nth: number): boolean {
+  return nth < 64 || nth % 64 === 0;
 }
 
 function warnOnConsole({ message, help, code }: Warning): void {
@@ -109,16 +111,14 @@ function tellOfBirth(tell: (warning: Warning) => void): void {
 function noteBirth(): { isInHandler(): boolean } {
   const isUnderServer = /node:(_http_server|internal\/http2)/.test(longStack());
   let isNew = true;
-  const grow = () => {
+  afterThisTurn(() => {
     isNew = false;
-  };
-  afterThisTurn(grow);
+  });
   return {
+    /** Asked once, when the first request comes. */
     isInHandler() {
       if (isNew) suspicions++;
-      const isSuspect = isUnderServer || (isNew && suspicions >= suspiciousBirths);
-      grow();
-      return isSuspect;
+      return isUnderServer || (isNew && suspicions >= suspiciousBirths);
     },
   };
 }
