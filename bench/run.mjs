@@ -175,6 +175,7 @@ const UNITS = {
   p99Ms: "ms",
   offP50Ms: "ms",
   offP99Ms: "ms",
+  stolenMs: "ms",
   p50ToIncr: "×",
   maxMs: "ms",
   p9999Ms: "ms",
@@ -197,6 +198,7 @@ const HEADINGS = {
   p99Ms: "p99",
   offP50Ms: "p50 without",
   offP99Ms: "p99 without",
+  stolenMs: "stolen",
   p50ToIncr: "p50/INCR",
   maxMs: "max",
   p9999Ms: "p99.99",
@@ -231,12 +233,13 @@ function summary() {
       figure(row.ours, row.unit),
       figure(row.peer, row.unit),
       row.peerName ?? "–",
-      row.ratio === undefined ? "–" : `${row.ratio.toFixed(2)}×`,
+      row.ratio === undefined ? "–" : `${row.ratio.toFixed(3)}×`,
+      row.spread ?? "–",
       row.bar ?? "",
       row.met === undefined ? "" : row.met ? "met" : "NOT MET",
     ]),
   );
-  return table([["measure", "ours", "best peer", "who", "ratio", "bar", ""], ...lines]);
+  return table([["measure", "ours", "best peer", "who", "ratio", "±", "bar", ""], ...lines]);
 }
 
 if (wanted.json !== undefined) {

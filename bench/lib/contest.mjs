@@ -95,8 +95,10 @@ export async function contest({ measure, contestants, rounds, settings, note }) 
         await prepareAll();
         agreed = measure.agree?.(facts);
       }
+      // There and back: none comes always after the same other, whose doing it might feel.
+      const inTurn = round % 2 === 1 ? contestants : contestants.toReversed();
       for (const params of paramsList) {
-        for (const contestant of contestants) {
+        for (const contestant of inTurn) {
           await attempt(contestant, async () => {
             const worker = workers.get(contestant) ?? (await prepare(contestant));
             samples[contestant][params.name].push(

@@ -39,9 +39,12 @@ export async function warmUp(load, sampleMs) {
   for (let i = 0; i < 3; i++) await load.flood(Math.max(500, sampleMs));
 }
 
-/** Samples are short and many, and processes begin anew after so many: a busy moment hits all alike, and no app has one lucky process. */
-export const floodTurns = 8;
-const SHARE_OF_SAMPLE = 0.25;
+/**
+ * Samples are short and many: on a busy machine two of them differ by a fifth whoever takes them, and what limiters differ by
+ * is a fortieth. Processes begin anew after so many, lest one app have one lucky process.
+ */
+export const floodTurns = 48;
+const SHARE_OF_SAMPLE = 0.125;
 
 /** The most the app can do, and what a request costs this process and Redis in CPU time. */
 export async function setupFlood({ make, command, sampleMs }) {

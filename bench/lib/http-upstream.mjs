@@ -1,6 +1,5 @@
-// The app behind the proxies, in a process of its own: raw sockets and fixed answers, so that it is never the slowest.
+// The app behind proxies and edges: raw sockets and fixed answers, so that it is never the slowest.
 import { createServer } from "node:net";
-import { answerParent } from "./child.mjs";
 import { answers } from "./wire-requests.mjs";
 
 const END = Buffer.from("\r\n\r\n");
@@ -65,8 +64,9 @@ const server = createServer({ noDelay: true }, (socket) => {
   socket.on("error", () => socket.destroy());
 });
 
-answerParent({
+/** What a process does that has it. */
+export const upstreamActs = {
   listen: () => new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(server.address().port))),
   /** How many there have been. */
   connections: () => connections,
-});
+};

@@ -1,5 +1,5 @@
 import { label } from "../peers/index.mjs";
-import { median, pairedDifference, pairedRatio, quantile } from "./stats.mjs";
+import { median, pairedDifferences, pairedRatios, quantile, spreadOfMedian } from "./stats.mjs";
 
 const HIGHER = new Set(["rate"]);
 
@@ -26,7 +26,8 @@ export function rowBuilder(samples) {
       const mine = values(ours, at, metric);
       const best = candidates[0];
       const own = mine?.length > 0 ? median(mine) : undefined;
-      const ratio = own !== undefined && best !== undefined ? pairedRatio(mine, best.values) : undefined;
+      const ratios = own !== undefined && best !== undefined ? pairedRatios(mine, best.values) : [];
+      const ratio = ratios.length > 0 ? median(ratios) : undefined;
       return {
         what,
         unit: unit ?? "/s",
@@ -34,6 +35,7 @@ export function rowBuilder(samples) {
         peer: best?.median,
         peerName: best && (best.name === ours ? `itself at ${peersAt}` : label(best.name)),
         ratio,
+        spread: spreadText(ratios, "×"),
         bar: bar && barText(bar, unit),
         met: bar && own !== undefined ? isMet(bar, own, ratio) : undefined,
       };
@@ -43,13 +45,15 @@ export function rowBuilder(samples) {
     added({ what, metric, unit, ours, without, bar }) {
       const mine = values(ours, "", metric) ?? [];
       const base = values(without, "", metric) ?? [];
-      const own = mine.length > 0 && base.length > 0 ? pairedDifference(mine, base) : undefined;
+      const differences = pairedDifferences(mine, base);
+      const own = differences.length > 0 ? median(differences) : undefined;
       return {
         what,
         unit,
         ours: own,
         peer: base.length > 0 ? median(base) : undefined,
         peerName: label(without),
+        spread: spreadText(differences, unit),
         bar: barText(bar, unit),
         met: own === undefined ? undefined : isMet(bar, own),
       };
@@ -59,13 +63,15 @@ export function rowBuilder(samples) {
     addedTo({ what, metric, without, unit, ours, bar }) {
       const mine = values(ours, "", metric) ?? [];
       const base = values(ours, "", without) ?? [];
-      const own = mine.length > 0 ? pairedDifference(mine, base) : undefined;
+      const differences = pairedDifferences(mine, base);
+      const own = differences.length > 0 ? median(differences) : undefined;
       return {
         what,
         unit,
         ours: own,
         peer: base.length > 0 ? median(base) : undefined,
         peerName: "the same without",
+        spread: spreadText(differences, unit),
         bar: bar && barText(bar, unit),
         met: bar && own !== undefined ? isMet(bar, own) : undefined,
       };
@@ -92,7 +98,7 @@ export function rowBuilder(samples) {
       const base = values(without, "", metric) ?? [];
       const added = (name) => {
         const own = values(name, "", metric) ?? [];
-        return own.length > 0 && base.length > 0 ? pairedDifference(own, base) : undefined;
+        return own.length > 0 && base.length > 0 ? median(pairedDifferences(own, base)) : undefined;
       };
       const rivals = peers
         .map((name) => ({ name, added: added(name) }))
@@ -102,7 +108,8 @@ export function rowBuilder(samples) {
       const best = rivals[0];
       const isComparable = own !== undefined && best !== undefined;
       // Pair by pair, and by what is shown: where the two disagree, noise speaks.
-      const isBehind = ({ name }) => pairedDifference(values(ours, "", metric), values(name, "", metric)) < 0;
+      const isBehind = ({ name }) =>
+        median(pairedDifferences(values(ours, "", metric), values(name, "", metric))) < 0;
       return {
         what,
         unit,
@@ -116,6 +123,13 @@ export function rowBuilder(samples) {
     },
   };
 }
+
+/** How sure a figure is; of a few pairs nothing can be said. */
+function spreadText(pairs, unit) {
+  return pairs.length < fewest ? undefined : figure(spreadOfMedian(pairs), unit);
+}
+
+const fewest = 7;
 
 function barText(bar, unit = "/s") {
   if (bar.from !== undefined) return `≥ ${figure(bar.from, unit)}`;

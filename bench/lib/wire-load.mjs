@@ -1,4 +1,4 @@
-// A contestant's process is the proxy or service; load and upstream are processes of their own.
+// A contestant's process is the proxy or service; the load, with the app behind a proxy, is another.
 import { request as httpRequest } from "node:http";
 import { startChild } from "./child.mjs";
 import { pinMeasured } from "./pinning.mjs";
@@ -9,29 +9,32 @@ const SOCKETS = 64;
 /** Tidegate's answers have these; without them nothing would have been counted. */
 const LIMIT_HEADERS = ["ratelimit", "ratelimit-policy"];
 
-export async function startUpstream() {
-  const ask = startChild("./http-upstream.mjs", "the upstream's process");
+/** The app alone, in a process of its own. */
+export const startUpstream = () => listenIn(startChild("./upstream-process.mjs", "the upstream's process"));
+
+async function listenIn(ask) {
   const port = await ask({ do: "listen" });
   return { port, connections: () => ask({ do: "connections" }) };
 }
 
+/** A load on a service. */
+export const startLoad = (port) => loadOf(startLoader(), port);
+
+const startLoader = () => startChild("./wire-loader.mjs", "the load's process");
+
 /**
- * `flood(request, ms)`, `pace(request, ms, rate)`, `crowd(options)`, `stream(options)`: see wire-loader.mjs. `on(port)` is the
- * same process's load on another port.
+ * `flood(request, ms)`, `pace(request, ms, rate, isAwake)`, `crowd(options)`, `stream(options)`: see wire-loader.mjs. `on(port)`
+ * is the same process's load on another port.
  */
-export async function startLoad(port) {
-  const ask = startChild("./wire-loader.mjs", "the load's process");
-  const on = async (port) => {
-    await ask({ do: "open", port, sockets: SOCKETS });
-    return {
-      flood: (request, ms) => ask({ do: "flood", port, request, ms }),
-      pace: (request, ms, rate) => ask({ do: "pace", port, request, ms, rate }),
-      crowd: (options) => ask({ do: "crowd", port, ...options }),
-      stream: (options) => ask({ do: "stream", port, ...options }),
-      on,
-    };
+async function loadOf(ask, port) {
+  await ask({ do: "open", port, sockets: SOCKETS });
+  return {
+    flood: (request, ms) => ask({ do: "flood", port, request, ms }),
+    pace: (request, ms, rate, isAwake) => ask({ do: "pace", port, request, ms, rate, isAwake }),
+    crowd: (options) => ask({ do: "crowd", port, ...options }),
+    stream: (options) => ask({ do: "stream", port, ...options }),
+    on: (other) => loadOf(ask, other),
   };
-  return on(port);
 }
 
 /** Until V8 has compiled what there is to compile. */
@@ -74,15 +77,15 @@ export function cpuMicrosOf(contestant) {
   return user + system;
 }
 
-/** A contestant with its upstream and its load, found to be in order. It is alone on its core. */
+/** A contestant with its upstream and its load, which are one process, found to be in order. It is alone on its core. */
 export async function setupProxy({ make, contestant, names }) {
-  const upstream = await startUpstream();
+  const loader = startLoader();
+  const upstream = await listenIn(loader);
   pinMeasured(process.pid);
   const proxy = await make({ upstream: upstream.port });
   const isLimited = contestant.startsWith("tidegate.");
   for (const name of names) await verifyAnswer(proxy.port, name, { expected: answers[name], isLimited });
-  const load = await startLoad(proxy.port);
-  return { upstream, proxy, load };
+  return { upstream, proxy, load: await loadOf(loader, proxy.port) };
 }
 
 /** A proxy that opens a connection for each request would be measured at its worst. */

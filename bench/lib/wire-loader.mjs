@@ -1,8 +1,10 @@
 // The load's own process: raw sockets that stay open, one request at a time on each, every socket another client. Unlike
-// http-loader.mjs it can send several kinds of requests, and reads how long an answer is.
+// http-loader.mjs it can send several kinds of requests, and reads how long an answer is. It is the app behind a proxy too:
+// where both share a core, two processes would wait for each other, and a proxy for both.
 import { connect } from "node:net";
 import { performance } from "node:perf_hooks";
 import { answerParent } from "./child.mjs";
+import { upstreamActs } from "./http-upstream.mjs";
 import { quantile } from "./stats.mjs";
 import { getFrom, requests } from "./wire-requests.mjs";
 
@@ -120,9 +122,10 @@ function flood({ request, ms }) {
 
 /**
  * So many a second, however slowly they are answered; what has to wait for a free socket has waited. Times are noted in
- * arrays made before, so that the load's own garbage shows less as latency.
+ * arrays made before, so that the load's own garbage shows less as latency. With `isAwake` this process never sleeps: on a
+ * virtual machine each waking costs more than an answer, and what is late here would be told of whoever answers.
  */
-function pace({ request, ms, rate }) {
+function pace({ request, ms, rate, isAwake }) {
   return new Promise((resolve) => {
     const bytes = BYTES[request];
     const total = Math.max(1, Math.floor((ms * rate) / 1000));
@@ -143,12 +146,18 @@ function pace({ request, ms, rate }) {
       clearInterval(timer);
       resolve(result(latencies, started));
     };
-    const timer = setInterval(() => {
+    const askWhatIsDue = () => {
       const now = performance.now();
       for (const until = Math.min(total, ((now - started) * rate) / 1000); due < until; due++)
         dueAt[due] = now;
       while (asked < due && idle.length > 0) ask(idle.pop());
-    }, 1);
+    };
+    const stayAwake = () => {
+      askWhatIsDue();
+      if (answered < total) setImmediate(stayAwake);
+    };
+    const timer = isAwake ? undefined : setInterval(askWhatIsDue, 1);
+    if (isAwake) stayAwake();
   });
 }
 
@@ -204,6 +213,7 @@ const onLanes = (act) => async (message) => {
 };
 
 answerParent({
+  ...upstreamActs,
   open: ({ port, sockets }) => openLanes(port, sockets),
   flood: onLanes(flood),
   pace: onLanes(pace),

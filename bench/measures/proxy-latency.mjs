@@ -7,7 +7,7 @@ export const id = "proxy-latency";
 export const title = "latency the proxy adds, all at half of the slowest one's peak";
 export const http = "proxy";
 export const contestants = ["tidegate.proxy", ...PEERS, "bare.direct"];
-export const metrics = ["p50Ms", "p99Ms", "rate"];
+export const metrics = ["p50Ms", "p99Ms", "rate", "stolenMs"];
 export const agree = halfOfSlowest;
 
 export function rows({ addedBeside }) {
