@@ -25,7 +25,7 @@ export async function setupPaced({ make, contestant, sampleMs }) {
     facts: { peak: rate },
     async sample({ rate }) {
       // At leisure a proxy goes other ways than in a flood, which V8 compiles anew, on the same core.
-      if (!isUsedToIt) await load.pace(REQUEST, sampleMs * 3, rate, true);
+      if (!isUsedToIt) await load.pace(REQUEST, sampleMs * 6, rate, true);
       isUsedToIt = true;
       return undisturbed(async () => {
         await load.pace(REQUEST, LEAD_IN_MS, rate, true);
