@@ -4,11 +4,13 @@ import { setupProxy, verifyKept, warmUpOn } from "./wire-load.mjs";
 
 const REQUEST = "get";
 const LEAD_IN_MS = 50;
-const SHARE_OF_SAMPLE = 0.25;
+/** Of a sample's usual time; a window stands beside its twin's, and none is taken again. */
+const SHARE_OF_SAMPLE = 0.125;
+const SHARE_OF_WINDOW = 0.25;
 
 /**
- * Samples are short and many, so that what disturbs one pair leaves the others alone; twice as many as others take, since what
- * tells contestants apart is a tenth of what a noisy minute adds. All processes begin anew after each sixteen.
+ * Samples are short and many, so that what disturbs one pair leaves the others alone: what tells contestants apart is a tenth of
+ * what a noisy minute adds. All processes begin anew after each sixteen.
  */
 export const turns = 16;
 export const renewed = true;
@@ -29,7 +31,7 @@ export async function setupPaced({ make, contestant, sampleMs }) {
       isUsedToIt = true;
       return undisturbed(async () => {
         await load.pace(REQUEST, LEAD_IN_MS, rate, true);
-        return load.pace(REQUEST, (sampleMs * SHARE_OF_SAMPLE) / 2, rate, true);
+        return load.pace(REQUEST, sampleMs * SHARE_OF_SAMPLE, rate, true);
       });
     },
   };
@@ -55,7 +57,7 @@ export async function setupBeside({ make, contestant, sampleMs }) {
       const [first, second] = samples++ % 2 === 0 ? [load, twinLoad] : [twinLoad, load];
       for (const each of [first, second, second, first]) {
         await each.pace(REQUEST, LEAD_IN_MS, rate);
-        taken.get(each).push(await each.pace(REQUEST, sampleMs * SHARE_OF_SAMPLE, rate));
+        taken.get(each).push(await each.pace(REQUEST, sampleMs * SHARE_OF_WINDOW, rate));
       }
       const windows = (each, metric) => taken.get(each).map((result) => result[metric]);
       const of = (each, metric) => median(windows(each, metric));
