@@ -1,5 +1,5 @@
 import fastify, { type FastifyInstance } from "fastify";
-import { createGate, memoryStore, type Warning } from "tidegate";
+import { createGate, type Gate, memoryStore, type Policy, type Warning } from "tidegate";
 import { decisionOf, tidegate } from "tidegate/fastify";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
@@ -94,6 +94,93 @@ describe("tidegate/fastify", () => {
     );
     expect((await app.inject("/quiet")).headers).not.toHaveProperty("ratelimit");
     expect(await statusOf("/quiet")).toBe(420);
+  });
+
+  describe("a route with a limit of its own, behind a gate", () => {
+    const strict = { config: { tidegate: { limit: "2 per minute" } } } as const;
+    const everywhere = { after: 1, for: "1h", everywhere: true } as const;
+
+    async function behind(gate: Gate): Promise<void> {
+      app = fastify();
+      await app.register(tidegate, { gate });
+      app.get("/", async () => "x");
+      app.get("/probe", async () => "x");
+      app.post("/login", strict, async () => "x");
+    }
+
+    it("is told of the gate's lists, live and in the policy", async () => {
+      const gate = createGate({ rules: [{ name: "all", by: "ip", limits: ["9 per minute"] }] });
+      await behind(gate);
+      expect(await statusOf("/login", "POST")).toBe(200);
+      await gate.blocklist.add("127.0.0.1");
+      expect([await statusOf("/"), await statusOf("/login", "POST")]).toEqual([403, 403]);
+      await gate.blocklist.remove("127.0.0.1");
+      expect(await statusOf("/login", "POST")).toBe(200);
+      gate.update({ ...gate.policy, blocklist: ["127.0.0.0/8"] });
+      expect([await statusOf("/"), await statusOf("/login", "POST")]).toEqual([403, 403]);
+      gate.update({ ...gate.policy, blocklist: [], mode: "off" });
+      for (let i = 0; i < 5; i++) expect(await statusOf("/login", "POST")).toBe(200);
+    });
+
+    it("refuses whom the gate's rules hold everywhere", async () => {
+      const rules: Policy["rules"] = [
+        { name: "probes", only: "/probe", by: "ip", limits: ["0 per minute"], hold: everywhere },
+      ];
+      await behind(createGate({ rules }));
+      expect([await statusOf("/login", "POST"), await statusOf("/probe")]).toEqual([200, 429]);
+      expect(await statusOf("/login", "POST")).toBe(429);
+    });
+
+    it("counts in the gate's store, and tells the gate's listeners and metrics", async () => {
+      const store = memoryStore();
+      const gate = createGate({ rules: [{ name: "all", by: "ip", limits: ["9 per minute"] }], store });
+      const heard: (string | undefined)[] = [];
+      gate.on("decision", ({ decision }) => heard.push(decision.verdict?.rule));
+      await behind(gate);
+      for (let i = 0; i < 3; i++) await statusOf("/login", "POST");
+      expect(store.size).toBe(1);
+      expect(heard).toEqual(Array(3).fill("requests POST /login"));
+      expect(gate.metrics().byRule["requests POST /login"]).toMatchObject({ judged: 3, refused: 1 });
+    });
+
+    it("is judged as before when a new policy does not fit it, which is told", async () => {
+      const onWarning = vi.fn<(warning: Warning) => void>();
+      const tiers = { free: ["2 per minute"] } as const;
+      const gate = createGate({ rules: [{ name: "all", by: "ip", limits: ["9 per minute"] }], tiers });
+      app = fastify();
+      await app.register(tidegate, { gate, onWarning, identify: () => ({ customer: "7" }) });
+      const rules: Policy["rules"] = [{ name: "tier", by: "customer", limits: "tier" }];
+      app.get("/", { config: { tidegate: { rules } } }, async () => "x");
+      expect(await statusOf("/")).toBe(200);
+      gate.update({ rules: gate.policy.rules });
+      expect([await statusOf("/"), await statusOf("/")]).toEqual([200, 429]);
+      expect(onWarning.mock.calls.map(([{ code, message }]) => [code, message])).toEqual([
+        ["TG_HTTP_FAILED", expect.stringMatching(/GET \/.*tier/)],
+      ]);
+    });
+
+    it("needs a gate of its own where the plugin's is wrapped, and says so when it is declared", async () => {
+      const gate = createGate({ rules: [{ name: "all", by: "ip", limits: ["9 per minute"] }] });
+      await expect(behind({ ...gate })).rejects.toMatchObject({ code: "TG_MOUNT" });
+    });
+  });
+
+  it("answers by a route's own words when they are all it says", async () => {
+    app = fastify();
+    await app.register(tidegate, { limit: "1 per minute" });
+    app.get("/", { config: { tidegate: { status: 503, headers: false } } }, async () => "x");
+    app.get("/usual", async () => "x");
+    expect((await app.inject("/")).headers).not.toHaveProperty("ratelimit");
+    expect([await statusOf("/"), await statusOf("/usual")]).toEqual([503, 429]);
+  });
+
+  it("counts a route that brings a store of its own there", async () => {
+    app = fastify();
+    const store = memoryStore();
+    await app.register(tidegate, { limit: "9 per minute", safelist: ["192.0.2.1"] });
+    app.get("/", { config: { tidegate: { limit: "1 per minute", store } } }, async () => "x");
+    expect([await statusOf("/"), await statusOf("/")]).toEqual([200, 429]);
+    expect(store.size).toBe(1);
   });
 
   it("refuses a route's faulty options when the route is declared", async () => {

@@ -1,22 +1,17 @@
-import { type Charge, type Check, mostChecks } from "./check.js";
-import { systemClock } from "./clock.js";
+import { type Charge, mostChecks } from "./check.js";
 import { Connection, type OfConnection } from "./connection.js";
 import type { Decision, Verdict } from "./decision.js";
 import { Docket } from "./docket.js";
-import type { FailureOptions } from "./failure-options.js";
-import type { Cleared, DecideOptions, Explanation, Gate, GateOptions } from "./gate.js";
-import { guardStore, isPromise } from "./guard.js";
-import { parseStore } from "./limiter.js";
+import type { Cleared, DecideOptions, Explanation, Gate, GateOptions, Policy } from "./gate.js";
+import { type GateDefaults, gateSurroundings, type Surroundings } from "./gate-surroundings.js";
+import { isPromise } from "./guard.js";
 import { askBriefly, asksNothing } from "./policy/brief.js";
-import { busiest } from "./policy/busiest.js";
 import { clearing } from "./policy/clearing.js";
-import { type Client, clientTeller } from "./policy/client.js";
+import type { Client } from "./policy/client.js";
 import type { Customer } from "./policy/customer.js";
-import { decisionIds } from "./policy/decision-ids.js";
 import { type Delay, delayBeforeAsking, delayBeforePassing } from "./policy/delay.js";
-import { Events, warner } from "./policy/events.js";
 import { explanationOf } from "./policy/explanation.js";
-import { parseSettings, validateEvent, validateGateOptions } from "./policy/gate-settings.js";
+import { validateEvent, validateGateOptions } from "./policy/gate-settings.js";
 import {
   chargesOf,
   type Draft,
@@ -29,11 +24,8 @@ import {
   settlement,
 } from "./policy/judgement.js";
 import { listingOf } from "./policy/listings.js";
-import { memoryDirectory } from "./policy/lists/memory-directory.js";
-import { mirrorOf } from "./policy/lists/mirror.js";
 import { liveCustomers, liveList } from "./policy/live-data.js";
-import { newcomerCap } from "./policy/newcomers.js";
-import { compilePolicy, validatePolicyOptions } from "./policy/policy.js";
+import { type CompiledPolicy, compilePolicy, validatePolicyOptions } from "./policy/policy.js";
 import { Questions, validateAsked } from "./policy/questions.js";
 import {
   partialRequest,
@@ -42,91 +34,25 @@ import {
   validateSubject,
   wholeSubject,
 } from "./policy/request.js";
-import { crowdOf } from "./policy/rule-asks.js";
-import type { Rule } from "./policy/rules.js";
-import { Tally } from "./policy/tally.js";
-import { WaitingRoom, type WaitsFor } from "./policy/waiting-room.js";
-import type { Answer, Store, Terms } from "./store.js";
+import type { Answer, Terms } from "./store.js";
 import type { Outcome, Subject } from "./subject.js";
-
-/** Where a gate gets what it was not given. */
-export interface GateDefaults {
-  readonly openStore: () => Store;
-  /** Tells clients by their addresses, where somebody beside the gate asks the same. */
-  readonly tell?: (ip: string) => Client;
-  /** Where delayed requests wait, when time is not the machine's. */
-  readonly room?: WaitsFor;
-  /** False where nobody will ask who was busiest, nor for metrics. */
-  readonly isWatched?: boolean;
-  /** True where fingerprints need be known to this process only. */
-  readonly hasShortFingerprints?: boolean;
-}
 
 /** Rules, lists, tiers and a store, put together. */
 export function assembleGate(options: GateOptions, defaults: GateDefaults): Gate {
-  const { openStore, isWatched = true, hasShortFingerprints = false } = defaults;
   validateGateOptions(options);
-  const ownStore = options.store === undefined ? openStore() : undefined;
-  const counts = parseStore(options.store, "createGate.store") ?? (ownStore as Store);
-  const settings = parseSettings(options, counts);
+  const { surroundings, policy } = gateSurroundings(options, defaults);
+  return gateIn(surroundings, policy, surroundings.close);
+}
+
+/** A gate with this policy. Closing it does as told: what surrounds it may be others' too. */
+function gateIn(surroundings: Surroundings, first: CompiledPolicy, close: () => Promise<void>): Gate {
+  const { settings, terms, store, isStoresTime, directory, mirror, tell, newcomers } = surroundings;
+  const { events, busy, tally, room, nextId, isWatched, policies } = surroundings;
   const { clock } = settings;
-  const isStoresTime = clock === (counts.clock ?? systemClock);
-  const events = new Events();
-  const warn = warner(events, settings.onWarning);
-  let isDegraded = false;
-  const store = guardStore(counts, failureOptions(), openStore, (rule) => ruleNamed(rule)?.onStoreFailure);
-  const terms = {
-    keyForm: { fingerprint: settings.identity.fingerprint, isShort: hasShortFingerprints },
-    canFinish: settings.canFinish,
-    warn,
-    accept: (limit: Check["limit"]) => store.accept?.(limit),
-  };
-  let policy = compilePolicy(options, terms);
-  const directory = options.directory ?? counts.openDirectory?.() ?? memoryDirectory({ clock });
-  const mirror = mirrorOf(directory, {
-    now: clock,
-    warn,
-    ...(options.deadlineMs !== undefined && { deadlineMs: options.deadlineMs }),
-  });
-  const tell = defaults.tell ?? clientTeller(settings.identity);
-  const newcomers =
-    settings.newKeysPerSecond === undefined
-      ? undefined
-      : newcomerCap({ perSecond: settings.newKeysPerSecond });
-  const busy = busiest();
-  const tally = new Tally();
-  const room = defaults.room ?? new WaitingRoom(settings.maxDelayed);
-  const nextId = decisionIds();
+  const { warn } = terms;
+  let policy = first;
+  policies.add(() => policy);
   let spareDocket: Docket | undefined;
-
-  function failureOptions(): FailureOptions {
-    const { deadlineMs, breaker, onStoreFailure } = options;
-    return {
-      ...(deadlineMs !== undefined && { deadlineMs }),
-      ...(breaker !== undefined && { breaker }),
-      ...(onStoreFailure !== undefined && { onStoreFailure }),
-      onDegraded(error) {
-        isDegraded = true;
-        warn({
-          code: "TG_DEGRADED",
-          message: `The store is out of reach, and decisions are made without it: ${error instanceof Error ? error.message : error}`,
-          help: "What happens meanwhile is said by onStoreFailure. See that the store can be reached; the end is told too.",
-        });
-        events.emit("degraded", { error });
-        options.onDegraded?.(error);
-      },
-      onRecovered() {
-        isDegraded = false;
-        events.emit("recovered", {});
-        options.onRecovered?.();
-      },
-    };
-  }
-
-  /** By its own name, or one under which it counts besides. */
-  function ruleNamed(name: string): Rule | undefined {
-    return policy.rules.find((rule) => [rule.name, crowdOf(rule.name), rule.trust?.rule].includes(name));
-  }
 
   /** The ladder, as far as nothing is counted: off, safelist, blocklist. Undefined: held and rules are the store's to judge. */
   function beforeRules({ client, at }: ReceivedRequest, id: string): Draft | undefined {
@@ -412,26 +338,42 @@ export function assembleGate(options: GateOptions, defaults: GateDefaults): Gate
     metrics: () => ({
       ...tally.snapshot(),
       waiting: room.waiting,
-      degraded: isDegraded,
+      degraded: surroundings.isDegraded,
       safelistEntries: policy.safelist.size + mirror.size("safelist"),
       blocklistEntries: policy.blocklist.size + mirror.size("blocklist"),
     }),
     busiest: (count = 10) => busy.top(count),
     ready: mirror.ready,
-    async close() {
-      mirror.close();
-      if (options.directory === undefined) await directory.close?.();
-      await ownStore?.close?.();
-    },
+    close,
   };
-  ownWays.set(gate, { promised: gate.decide, decide });
+  ownWays.set(gate, {
+    promised: gate.decide,
+    decide,
+    beside: (other) => gateIn(surroundings, compilePolicy(other, terms), async () => {}),
+  });
   return gate;
 }
 
 type Decide = (...args: Parameters<Gate["decide"]>) => Answer<Decision>;
 
-/** How each gate decides without a promise where none is needed, beside the method that promises. */
-const ownWays = new WeakMap<Gate, { readonly promised: Gate["decide"]; readonly decide: Decide }>();
+/** What gates made here can do beside their methods. */
+interface OwnWays {
+  readonly promised: Gate["decide"];
+  /** Decides without a promise where none is needed. */
+  readonly decide: Decide;
+  /** Another policy with the same surroundings. */
+  readonly beside: (policy: Policy) => Gate;
+}
+
+const ownWays = new WeakMap<Gate, OwnWays>();
+
+/**
+ * A gate of another policy that shares everything else with this one: counts, lists, customers, events and metrics. Undefined of
+ * a gate that was not made here, or wrapped.
+ */
+export function gateBeside(gate: Gate, policy: Policy): Gate | undefined {
+  return ownWays.get(gate)?.beside(policy);
+}
 
 /** `gate.decide` for whoever stands in every request's way: at once where the store answers at once, and then it may throw. */
 export function decideAtOnce(gate: Gate): Decide {

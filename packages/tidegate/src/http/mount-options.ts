@@ -75,6 +75,11 @@ const gateOptions: Readonly<
   onRecovered: true,
 };
 const gateNames = Object.keys(gateOptions);
+const policyNames = ["limit", "mode", "safelist", "blocklist", ...Object.keys(ruleOptions)];
+
+export const isHttpOption = (name: string): boolean => Object.hasOwn(httpOptions, name);
+export const isGateOption = (name: string): boolean => Object.hasOwn(gateOptions, name);
+export const isPolicyOption = (name: string): boolean => policyNames.includes(name);
 const waysToMount = {
   gate: ["gate"],
   limit: ["limit", ...gateNames],
