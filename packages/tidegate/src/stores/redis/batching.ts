@@ -3,8 +3,8 @@ import type { Asking } from "./batch.js";
 import type { Request } from "./requests.js";
 
 /**
- * A quarter of all requests unanswered share one call, so that Redis has calls to work on while others are being made or
- * read; but no more than this, in requests and in checks, since Redis does nothing else while a script runs.
+ * Half of all requests unanswered share one call, so that Redis has one to work on while the other is being made or read;
+ * but no more than this, in requests and in checks, since Redis does nothing else while a script runs.
  */
 const leastRequests = 8;
 const mostRequests = 64;
@@ -53,7 +53,7 @@ export class Batching {
     const last = this.#batches.at(-1);
     if (
       last !== undefined &&
-      last.waiting.length < Math.min(mostRequests, Math.max(leastRequests, this.#unanswered >> 2)) &&
+      last.waiting.length < Math.min(mostRequests, Math.max(leastRequests, this.#unanswered >> 1)) &&
       last.checks + checks <= mostChecks &&
       last.mode === mode &&
       last.deadlineMs === deadlineMs
