@@ -4,9 +4,19 @@ import { setupProxy, verifyKept, warmUpOn } from "./wire-load.mjs";
 
 const REQUEST = "get";
 const LEAD_IN_MS = 50;
-/** Of a sample's usual time; a window stands beside its twin's, and none is taken again. */
+/** Of a sample's usual time; a window of a twin's is longer, being one of two in a pair. */
 const SHARE_OF_SAMPLE = 0.125;
 const SHARE_OF_WINDOW = 0.25;
+/** At leisure a proxy goes other ways than in a flood, which V8 compiles anew, on the same core: so long before anything counts. */
+const SHARES_UNTIL_USED_TO_IT = 6;
+
+/** How long requests at this rate took while nobody else had the cores. */
+function windowOf(load, ms, rate) {
+  return undisturbed(async () => {
+    await load.pace(REQUEST, LEAD_IN_MS, rate, true);
+    return load.pace(REQUEST, ms, rate, true);
+  });
+}
 
 /**
  * Samples are short and many, so that what disturbs one pair leaves the others alone: what tells contestants apart is a tenth of
@@ -26,13 +36,9 @@ export async function setupPaced({ make, contestant, sampleMs }) {
   return {
     facts: { peak: rate },
     async sample({ rate }) {
-      // At leisure a proxy goes other ways than in a flood, which V8 compiles anew, on the same core.
-      if (!isUsedToIt) await load.pace(REQUEST, sampleMs * 6, rate, true);
+      if (!isUsedToIt) await load.pace(REQUEST, sampleMs * SHARES_UNTIL_USED_TO_IT, rate, true);
       isUsedToIt = true;
-      return undisturbed(async () => {
-        await load.pace(REQUEST, LEAD_IN_MS, rate, true);
-        return load.pace(REQUEST, sampleMs * SHARE_OF_SAMPLE, rate, true);
-      });
+      return windowOf(load, sampleMs * SHARE_OF_SAMPLE, rate);
     },
   };
 }
@@ -55,10 +61,11 @@ export async function setupBeside({ make, contestant, sampleMs }) {
     async sample({ rate }) {
       const taken = new Map([load, twinLoad].map((each) => [each, []]));
       const [first, second] = samples++ % 2 === 0 ? [load, twinLoad] : [twinLoad, load];
-      for (const each of [first, second, second, first]) {
-        await each.pace(REQUEST, LEAD_IN_MS, rate);
-        taken.get(each).push(await each.pace(REQUEST, sampleMs * SHARE_OF_WINDOW, rate));
-      }
+      if (samples === 1)
+        for (const each of [first, second])
+          await each.pace(REQUEST, (sampleMs * SHARES_UNTIL_USED_TO_IT) / 2, rate, true);
+      for (const each of [first, second, second, first])
+        taken.get(each).push(await windowOf(each, sampleMs * SHARE_OF_WINDOW, rate));
       const windows = (each, metric) => taken.get(each).map((result) => result[metric]);
       const of = (each, metric) => median(windows(each, metric));
       return {

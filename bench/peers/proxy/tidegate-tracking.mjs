@@ -1,5 +1,3 @@
-import { spawnSync } from "node:child_process";
-import { constants, setPriority } from "node:os";
 import { pinOthers } from "../../lib/pinning.mjs";
 import { startRedis } from "../../lib/redis-server.mjs";
 
@@ -44,9 +42,6 @@ const TRACK = 'control: { track: { standard: "1000000000 per hour", broad: "1000
 async function tracking(configure, upstream, whenOpen) {
   const redis = await startRedis();
   pinOthers(redis.pid);
-  // Nobody waits for it: where it has no core of its own, it takes no time from the load and the app, only what they leave.
-  setPriority(redis.pid, constants.priority.PRIORITY_LOW);
-  spawnSync("chrt", ["--idle", "--all-tasks", "--pid", "0", `${redis.pid}`], { stdio: "ignore" });
   const twin = await openFront(configure({ upstream }));
   const front = await openFront(configure({ upstream, more: TRACK }), redis.port);
   return {
