@@ -127,12 +127,16 @@ function gateIn(surroundings: Surroundings, first: CompiledPolicy, close: () => 
     }
   }
 
-  function finisher(questions: Questions, answers: readonly Verdict[]): (outcome?: Outcome) => Promise<void> {
+  /** Keeps nothing of the request alive but what was asked about it. */
+  function finisher(
+    { asked, checks }: Questions,
+    answers: readonly Verdict[],
+  ): (outcome?: Outcome) => Promise<void> {
     let isFinished = false;
     return async (outcome) => {
       if (isFinished) return;
       isFinished = true;
-      const { refunds, forgets, trusts } = settlement(questions, answers, outcome ?? {});
+      const { refunds, forgets, trusts } = settlement({ asked, checks }, answers, outcome ?? {});
       await giveBack(refunds);
       await atBest(async () => {
         if (forgets.length > 0) await store.forget(forgets);

@@ -1,8 +1,11 @@
+import { needsEnd } from "../assemble-gate.js";
+import type { Decision } from "../decision.js";
+import { senderOf, watched } from "./fetch-end.js";
 import type { Header } from "./headers.js";
 import { HttpSubject } from "./http-subject.js";
 import type { Answer } from "./refusal.js";
 import { pathOf } from "./target.js";
-import { Visit } from "./visit.js";
+import { finish, Visit } from "./visit.js";
 
 class FetchSubject extends HttpSubject {
   readonly #request: Request;
@@ -26,15 +29,28 @@ export class FetchVisit<App> extends Visit<App> {
   /** The refusal, once there is one. */
   refused: Response | undefined;
   readonly #request: Request;
+  readonly #beside: unknown;
   readonly #headers: Header[] = [];
+  #status: number | undefined;
 
-  constructor(app: App, request: Request, peer: string | undefined, isPeerCertain: boolean) {
+  /** `beside` is what the runtime hands in beside the request. */
+  constructor(app: App, request: Request, beside: unknown, peer: string | undefined, isPeerCertain: boolean) {
     super(app, new FetchSubject(request), peer);
     this.isPeerCertain = isPeerCertain;
     this.#request = request;
+    this.#beside = beside;
     const { signal } = request;
     if (signal?.aborted) this.end();
-    else signal?.addEventListener("abort", () => this.end(), { once: true });
+    else signal?.addEventListener("abort", this, { once: true });
+  }
+
+  /** The request was aborted. */
+  handleEvent(): void {
+    this.end();
+  }
+
+  protected override watch(): void {
+    senderOf(this.#beside)?.once("close", () => this.end(this.#status));
   }
 
   /** Of the answer so far: there is none before the app has made it. */
@@ -44,26 +60,45 @@ export class FetchVisit<App> extends Visit<App> {
     this.#headers.push([name, value]);
   }
 
+  /** The length is the runtime's to say: middleware further out may send another body under these headers. */
   send({ status, headers, body }: Answer): void {
     const sent = new Headers();
     for (const [name, value] of [...this.#headers, ...headers]) sent.set(name, value);
+    if (!this.#isHead) sent.delete("Content-Length");
     this.refused = new Response(this.#isHead ? null : body, { status, headers: sent });
     this.end(status);
   }
 
-  /** The app's answer with what the client is to know of its limits. The visit ends with the last byte of it. */
+  /**
+   * The app's answer with what the client is to know of its limits. Its status is all that counts wait for; only a lease
+   * lasts to the last byte. Middleware further out may drop the answer and its body unread.
+   */
   pass(response: Response): Response {
-    const { body, status, statusText } = response;
-    if (body === null || this.#isHead || status === 101) {
-      this.end(status);
-      return this.#withHeaders(response);
+    const { status } = response;
+    const { decision } = this;
+    this.#status = status;
+    if (decision === undefined || !holdsLease(decision) || this.#isHead || status === 101) this.end(status);
+    else if (senderOf(this.#beside) === undefined) return this.#untilRead(response, decision);
+    return this.#withHeaders(response);
+  }
+
+  #untilRead(response: Response, decision: Decision): Response {
+    const { status } = response;
+    try {
+      const { body, statusText } = response;
+      if (body !== null) {
+        // Bound, since a closure would keep the visit alive, and with it the answer.
+        const onLost = finish.bind(undefined, decision, status);
+        const stream = watched(body, () => this.end(status), onLost);
+        const headers = new Headers(response.headers);
+        this.#write(headers);
+        return new Response(stream, { status, statusText, headers });
+      }
+    } catch {
+      // Somebody else reads it already: its end is not to be seen from here.
     }
-    const headers = new Headers(response.headers);
-    this.#write(headers);
-    return new Response(
-      watched(body, () => this.end(status)),
-      { status, statusText, headers },
-    );
+    this.end(status);
+    return this.#withHeaders(response);
   }
 
   get #isHead(): boolean {
@@ -75,10 +110,19 @@ export class FetchVisit<App> extends Visit<App> {
       this.#write(response.headers);
       return response;
     } catch {
-      // Answers that came from fetch() can not be written to.
+      return this.#copyWithHeaders(response);
+    }
+  }
+
+  /** Answers that came from fetch() can not be written to. */
+  #copyWithHeaders(response: Response): Response {
+    try {
       const copy = new Response(response.body, response);
       this.#write(copy.headers);
       return copy;
+    } catch {
+      // Read by somebody already, or `Response.error()`: the runtime's to deal with.
+      return response;
     }
   }
 
@@ -91,28 +135,9 @@ export class FetchVisit<App> extends Visit<App> {
   }
 }
 
-/** The same bytes; tells when they have ended, failed, or are wanted no more. */
-function watched(body: ReadableStream<Uint8Array>, onEnd: () => void): ReadableStream<Uint8Array> {
-  const reader = body.getReader();
-  return new ReadableStream(
-    {
-      async pull(controller) {
-        try {
-          const { done, value } = await reader.read();
-          if (!done) return controller.enqueue(value);
-          controller.close();
-        } catch (error) {
-          controller.error(error);
-        }
-        onEnd();
-      },
-      cancel(reason) {
-        onEnd();
-        return reader.cancel(reason);
-      },
-    },
-    { highWaterMark: 0 },
-  );
+/** A place among those let in at the same time: no other charge is named here. */
+function holdsLease(decision: Decision): boolean {
+  return needsEnd(decision) && decision.verdicts.some(({ id }) => id !== undefined);
 }
 
 function hostOf(url: string): string {

@@ -41,6 +41,7 @@ export function tidegate(options: FetchOptions): FetchGuard {
       const visit = new FetchVisit(
         request,
         request,
+        beside[0],
         peerOf(request, ...beside),
         isCertain || isOnWorkers(request),
       );

@@ -19,7 +19,7 @@ export function tidegate(options: HonoOptions): MiddlewareHandler & { readonly g
   const peerOf = options.clientIp ?? ((c: Context) => fetchPeer(c.req.raw, c.env));
 
   async function tidegateMiddleware(c: Context, next: () => Promise<void>): Promise<Response | undefined> {
-    const visit = new FetchVisit(c, c.req.raw, peerOf(c), isCertain || isOnWorkers(c.req.raw));
+    const visit = new FetchVisit(c, c.req.raw, c.env, peerOf(c), isCertain || isOnWorkers(c.req.raw));
     if (!(await enter(c, visit))) return visit.refused ?? c.body(null);
     try {
       await next();

@@ -87,7 +87,7 @@ export abstract class Visit<Request = unknown> implements LimitHeaderSink {
   }
 }
 
-function finish(decision: Decision, status: number | undefined): void {
+export function finish(decision: Decision, status: number | undefined): void {
   decision.finish(status === undefined ? {} : { status }).catch((error) => {
     console.error("Tidegate: a decision could not be finished.", error);
   });

@@ -135,10 +135,13 @@ export interface Settlement {
   readonly trusts: { readonly rule: string; readonly key: string; readonly forMs: number }[];
 }
 
-export function settlement(questions: Questions, answers: readonly Verdict[], outcome: Outcome): Settlement {
+export function settlement(
+  { asked, checks }: Pick<Questions, "asked" | "checks">,
+  answers: readonly Verdict[],
+  outcome: Outcome,
+): Settlement {
   const settled: Settlement = { refunds: [], forgets: [], trusts: [] };
-  const { checks } = questions;
-  for (const question of questions.asked) {
+  for (const question of asked) {
     const { rule, from, to, ladderAt, trustAt, isWatch } = question;
     if (isWatch) continue;
     const isKept = countsAs(rule, outcome);

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { GateOptions } from "../../gate.js";
-import { createGate } from "../../index.js";
+import { concurrency, createGate } from "../../index.js";
 import { open } from "../ask.js";
 import { type AppAnswer, hello } from "./app.js";
 import { patiently, type Stage, type Vitest, watched } from "./stage.js";
@@ -8,6 +8,8 @@ import { patiently, type Stage, type Vitest, watched } from "./stage.js";
 /** When the gate is told how a request ended. */
 export function finishing({ expect, it, vi }: Vitest, { serving, still }: Stage): void {
   const loose = (): GateOptions => still({ rules: [{ name: "all", by: "ip", limits: ["100 per minute"] }] });
+  const leasing = (): GateOptions =>
+    still({ rules: [{ name: "all", by: "ip", limits: [concurrency({ limit: 5, leaseFor: "10m" })] }] });
 
   it.each([200, 401, 500])("tells the gate of an answer %d, once", async (status) => {
     const { gate, outcomes } = watched(createGate(loose()));
@@ -27,8 +29,8 @@ export function finishing({ expect, it, vi }: Vitest, { serving, still }: Stage)
     await vi.waitFor(() => expect(outcomes).toEqual([{ status: 429 }]), patiently);
   });
 
-  it("waits for the end of an answer that comes piece by piece", async () => {
-    const { gate, outcomes } = watched(createGate(loose()));
+  it("keeps a lease to the end of an answer that comes piece by piece", async () => {
+    const { gate, outcomes } = watched(createGate(leasing()));
     let release = () => {};
     const released = new Promise<void>((resolve) => {
       release = resolve;
@@ -54,8 +56,8 @@ export function finishing({ expect, it, vi }: Vitest, { serving, still }: Stage)
     await vi.waitFor(() => expect(outcomes).toEqual([{ status: 200 }]), patiently);
   });
 
-  it("finishes when the client leaves in the middle of an answer", async () => {
-    const { gate, outcomes } = watched(createGate(loose()));
+  it("gives a lease back when the client leaves in the middle of an answer", async () => {
+    const { gate, outcomes } = watched(createGate(leasing()));
     async function* endless() {
       for (;;) {
         yield "x".repeat(1000);
