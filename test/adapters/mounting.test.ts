@@ -174,6 +174,39 @@ describe("tidegate/node", () => {
     await vi.waitFor(() => expect(outcomes).toEqual([{ status: 429 }, { status: 101 }]), patiently);
   });
 
+  it("refuses an upgrade as the app says, also in numbers, and as usual what can not be sent", async () => {
+    const refusals: unknown[] = [
+      { headers: { "Retry-After": 7, "X-Who": "Jos\u00e9" }, body: "slow" },
+      { headers: { "X-Who": "a\r\nb" } },
+    ];
+    const onWarning = vi.fn();
+    const refuse = () => refusals.shift() as { body: string };
+    const server = createServer();
+    server.on("upgrade", tidegate({ ...nobody, refuse, onWarning }).upgrade(vi.fn()));
+    const url = await urlOf(server);
+    const upgrade = () => ask(url, { headers: { connection: "upgrade", upgrade: "echo" } });
+    expect(await upgrade()).toMatchObject({
+      headers: { "retry-after": "7", "x-who": "Jos\u00e9" },
+      body: "slow",
+    });
+    expect(JSON.parse((await upgrade()).body)).toMatchObject({ status: 429 });
+    expect(onWarning).toHaveBeenCalledTimes(1);
+  });
+
+  it("answers 500 in one piece for a handler that throws after it announced a body", async () => {
+    const log = vi.spyOn(console, "error").mockImplementation(() => {});
+    const guard = tidegate({ limit: "5 per minute" });
+    const handler = (_: IncomingMessage, res: ServerResponse) => {
+      res.setHeader("Content-Length", "100");
+      res.setHeader("Content-Encoding", "gzip");
+      throw new Error("a fault of the app");
+    };
+    const { status, headers } = await ask(await urlOf(createServer(guard(handler))));
+    expect({ status, length: headers["content-length"] }).toEqual({ status: 500, length: "0" });
+    expect(headers).not.toHaveProperty("content-encoding");
+    log.mockRestore();
+  });
+
   const refusing = "HTTP/1.1 401 Unauthorized\r\nConnection: close\r\n\r\n";
 
   it.each<[string, (socket: Duplex, req: IncomingMessage) => void, object]>([

@@ -62,10 +62,13 @@ export class FetchVisit<App> extends Visit<App> {
 
   /** The length is the runtime's to say: middleware further out may send another body under these headers. */
   send({ status, headers, body }: Answer): void {
-    const sent = new Headers();
-    for (const [name, value] of [...this.#headers, ...headers]) sent.set(name, value);
+    const sent = new Headers(this.#headers as [string, string][]);
+    for (const [name, value] of headers) {
+      sent.delete(name);
+      for (const each of [value].flat()) sent.append(name, each);
+    }
     if (!this.#isHead) sent.delete("Content-Length");
-    this.refused = new Response(this.#isHead ? null : body, { status, headers: sent });
+    this.refused = new Response(this.#isHead || body.length === 0 ? null : body, { status, headers: sent });
     this.end(status);
   }
 

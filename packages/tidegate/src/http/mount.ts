@@ -6,7 +6,8 @@ import { clientResolver } from "../policy/identity/proxies.js";
 import { type Header, limitHeaderWriter } from "./headers.js";
 import { watchMisuse } from "./misuse.js";
 import { type MountOptions, openGate, parseStatus } from "./mount-options.js";
-import { type Answer, ownAnswer, refusal, unavailable, varyByAccept } from "./refusal.js";
+import { ownAnswer } from "./own-answer.js";
+import { type Answer, refusal, unavailable, varyByAccept } from "./refusal.js";
 import { noteVisit, type Visit } from "./visit.js";
 
 /** A gate in front of an app. */
@@ -119,7 +120,7 @@ export function mount<Request>(
       const own = await refuse?.(visit.request, decision);
       if (own !== undefined) return await ownAnswer(own, usual);
     } catch (error) {
-      misuse.failed("refuse threw", error);
+      misuse.failed("refuse gave no answer that can be sent", error);
     }
     return { ...usual, headers: [...usual.headers, varyOf(visit)] };
   }

@@ -87,6 +87,10 @@ function answerFailure(res: ServerResponse, error: unknown): void {
     res.destroy();
     return;
   }
+  // What the handler has said of a body is not true of this one.
+  for (const name of res.getHeaderNames())
+    if (/^(content-|transfer-encoding)/.test(name)) res.removeHeader(name);
+  res.setHeader("Content-Length", "0");
   res.statusCode = 500;
   res.end();
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Decision, Verdict } from "../decision.js";
-import { ownAnswer, refusal, varyByAccept } from "./refusal.js";
+import { refusal, varyByAccept } from "./refusal.js";
 
 const verdict: Verdict = {
   rule: "pro",
@@ -67,31 +67,6 @@ describe("a refusal", () => {
       for (const [, value] of headers) expect(typeof value).toBe("string");
       expect(Object.fromEntries(headers)["Content-Length"]).toBe(`${Buffer.byteLength(body)}`);
     }
-  });
-});
-
-describe("the app's own refusal", () => {
-  const usual = refusal(refused(), 429, undefined);
-  const sent = async (own: Parameters<typeof ownAnswer>[0]) => {
-    const { status, headers, body } = await ownAnswer(own, usual);
-    const last = Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value]));
-    return { status, type: last["content-type"], length: last["content-length"], body };
-  };
-
-  it("replaces only what it says", async () => {
-    expect(await sent({ status: 503 })).toMatchObject({ status: 503, body: usual.body });
-    expect(await sent({ body: "" })).toMatchObject({ status: 429, body: "", length: "0" });
-    expect(await sent({ body: null })).toMatchObject({ body: "null", type: "application/json" });
-  });
-
-  it("counts bytes, not letters", async () => {
-    expect(await sent("Zu viele Anfragen – später")).toMatchObject({ length: "29" });
-    expect(await sent({ body: new Uint8Array([1, 2, 3]) })).toMatchObject({ length: "3" });
-  });
-
-  it("may be a Response", async () => {
-    const own = new Response("später", { status: 418, headers: { "content-type": "text/x" } });
-    expect(await sent(own)).toMatchObject({ status: 418, type: "text/x", length: "7" });
   });
 });
 

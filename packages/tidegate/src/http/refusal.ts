@@ -2,12 +2,19 @@ import type { Decision } from "../decision.js";
 import { preferredType } from "./accept.js";
 import { type Header, isHiddenRefusal, wholeSeconds } from "./headers.js";
 
+/** `Set-Cookie` may have several values. */
+export type AnswerHeader = readonly [name: string, value: string | string[]];
+
 /** What goes back to the client, whatever the framework. */
 export interface Answer {
   readonly status: number;
   /** Later ones replace earlier ones of the same name. */
-  readonly headers: readonly Header[];
+  readonly headers: readonly AnswerHeader[];
   readonly body: string | Uint8Array;
+}
+
+export interface UsualAnswer extends Answer {
+  readonly headers: readonly Header[];
 }
 
 /** An answer of the app's own: a text, parts of an answer, or a `Response`. What it leaves out stays as it would be. */
@@ -36,17 +43,17 @@ const blocklistedStatus = 403;
 const registry = "https://iana.org/assignments/http-problem-types";
 
 /** The answer to a refused request. `status` is the app's for those over a limit; the blocklisted get 403. */
-export function refusal(decision: Decision, status: number, accept: string | undefined): Answer {
+export function refusal(decision: Decision, status: number, accept: string | undefined): UsualAnswer {
   return answerOf(problemOf(decision, status), accept);
 }
 
 /** The answer to a request that nobody could judge, where such are not to pass. */
-export function unavailable(accept: string | undefined): Answer {
+export function unavailable(accept: string | undefined): UsualAnswer {
   const detail = "This request can not be judged now. Try again later.";
   return answerOf({ type: "about:blank", title: "Service Unavailable", status: 503, detail }, accept);
 }
 
-function answerOf(problem: Problem, accept: string | undefined): Answer {
+function answerOf(problem: Problem, accept: string | undefined): UsualAnswer {
   const type = preferredType(accept);
   const body = type === "text/plain" ? textOf(problem) : JSON.stringify(problem);
   const headers: Header[] = [
@@ -58,31 +65,6 @@ function answerOf(problem: Problem, accept: string | undefined): Answer {
   if (problem.retryAfterMs !== undefined)
     headers.push(["Retry-After", `${wholeSeconds(problem.retryAfterMs)}`]);
   return { status: problem.status, headers, body };
-}
-
-/** The app's own answer on top of the usual one. */
-export async function ownAnswer(own: OwnRefusal, usual: Answer): Promise<Answer> {
-  if (isResponse(own)) {
-    const body = new Uint8Array(await own.arrayBuffer());
-    return merged(usual, { status: own.status, headers: [...own.headers], body });
-  }
-  const { status = usual.status, headers = {}, body } = typeof own === "string" ? { body: own } : own;
-  const written: Header[] = Object.entries(headers);
-  if (body === undefined && !("body" in Object(own)))
-    return { ...usual, status, headers: [...usual.headers, ...written] };
-  const isPlain = typeof body === "string" || body instanceof Uint8Array;
-  const type: Header = ["Content-Type", isPlain ? "text/plain; charset=utf-8" : "application/json"];
-  const sent = isPlain ? body : body === undefined ? "" : JSON.stringify(body);
-  return merged(usual, { status, headers: [type, ...written], body: sent });
-}
-
-/** Told by what it can do: a framework may bring a `Response` of its own. */
-function isResponse(own: OwnRefusal): own is Response {
-  return typeof own === "object" && "arrayBuffer" in own;
-}
-
-function merged(usual: Answer, { status, headers, body }: Answer): Answer {
-  return { status, headers: [...usual.headers, ...headers, ["Content-Length", `${lengthOf(body)}`]], body };
 }
 
 /** `Vary` with Accept added to what stands there. */
@@ -133,6 +115,6 @@ function inWords(ms: number): string {
 
 const encoder = new TextEncoder();
 
-function lengthOf(body: string | Uint8Array): number {
+export function lengthOf(body: string | Uint8Array): number {
   return (typeof body === "string" ? encoder.encode(body) : body).byteLength;
 }

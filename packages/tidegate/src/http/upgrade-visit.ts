@@ -35,9 +35,10 @@ export class UpgradeVisit extends Visit<IncomingMessage> {
     this.end(status);
     const fields = new Map<string, string>();
     for (const [name, value] of [...this.#headers, ...headers, ["Connection", "close"] as const]) {
-      fields.set(name.toLowerCase(), `${name}: ${value.replace(/[\r\n\0]/g, " ")}\r\n`);
+      const lines = [value].flat().map((each) => `${name}: ${each}\r\n`);
+      fields.set(name.toLowerCase(), lines.join(""));
     }
-    this.#socket.write(`HTTP/1.1 ${status} Refused\r\n${[...fields.values()].join("")}\r\n`);
+    this.#socket.write(`HTTP/1.1 ${status} Refused\r\n${[...fields.values()].join("")}\r\n`, "latin1");
     this.#socket.end(body);
   }
 }

@@ -155,6 +155,40 @@ export function refusing({ expect, it, vi }: Vitest, { serving, still, twoPerMin
     expect(onWarning).toHaveBeenCalledWith(expect.objectContaining({ code: "TG_HTTP_FAILED" }));
   });
 
+  it.each<[string, unknown]>([
+    ["a letter no header can have", { headers: { "X-Own": "\u2603" }, body: "slow" }],
+    ["a line break in a header", { headers: { "X-Own": "a\r\nSet-Cookie: x=1" }, body: "slow" }],
+    ["a status that is none", { status: 99, body: "slow" }],
+  ])("answers as usual, in one piece, when the app's refusal can not be sent: %s", async (_, own) => {
+    const onWarning = vi.fn();
+    const refuse = () => own as { body: string };
+    const { status, headers, body } = await refused({ ...twoPerMinute(), refuse, onWarning });
+    expect(status).toBe(429);
+    expect(headers).toMatchObject({ "content-length": `${Buffer.byteLength(body)}`, "retry-after": "40" });
+    expect(JSON.parse(body)).toMatchObject({ title: "Too many requests" });
+    expect(headers).not.toHaveProperty("x-own");
+    expect(headers).not.toHaveProperty("set-cookie");
+    expect(onWarning).toHaveBeenCalledWith(expect.objectContaining({ code: "TG_HTTP_FAILED" }));
+  });
+
+  it("sends every cookie of the app's refusal, and no body where its status has none", async () => {
+    const headers = new Headers([
+      ["location", "/calm"],
+      ["set-cookie", "a=1"],
+      ["set-cookie", "b=2"],
+    ]);
+    const moved = await refused({
+      ...twoPerMinute(),
+      refuse: () => new Response("", { status: 302, headers }),
+    });
+    expect(moved).toMatchObject({
+      status: 302,
+      headers: { location: "/calm", "set-cookie": ["a=1", "b=2"] },
+    });
+    const empty = await refused({ ...twoPerMinute(), refuse: () => ({ status: 204, body: "slow" }) });
+    expect(empty).toMatchObject({ status: 204, body: "" });
+  });
+
   it("goes on with the connection after refusing an upload", async () => {
     const { get } = await serving(
       still({ rules: [{ name: "post", only: { method: "POST" }, by: "ip", limits: ["0 per minute"] }] }),
