@@ -1,4 +1,4 @@
-import fastify, { type FastifyInstance } from "fastify";
+import fastify, { type FastifyInstance, type FastifyServerOptions } from "fastify";
 import { createGate, type Gate, memoryStore, type Policy, type Warning } from "tidegate";
 import { decisionOf, tidegate } from "tidegate/fastify";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -35,6 +35,25 @@ describe("tidegate/fastify", () => {
     app.get("/", async (request) => decisionOf(request)?.verdict?.name);
     expect((await app.inject("/")).body).toBe("b/3600");
     expect(await statusOf("/")).toBe(429);
+  });
+
+  it.each([{ caseSensitive: false }, { routerOptions: { caseSensitive: false } }])(
+    "finds the rule for /login at /LOGIN where the router finds the route there: %j",
+    async (options) => {
+      app = fastify(options as FastifyServerOptions);
+      const rules = [{ name: "login", only: "/login", by: "ip", limits: ["0 per minute"] }] as const;
+      app.register(tidegate, { rules });
+      app.get("/login", async () => "x");
+      expect([await statusOf("/login"), await statusOf("/LOGIN")]).toEqual([429, 429]);
+    },
+  );
+
+  it("keeps cases apart where the app says so, whatever the router does", async () => {
+    app = fastify({ routerOptions: { caseSensitive: false } });
+    const rules = [{ name: "login", only: "/login", by: "ip", limits: ["0 per minute"] }] as const;
+    app.register(tidegate, { rules, ignoresCase: false });
+    app.get("/login", async () => "x");
+    expect([await statusOf("/login"), await statusOf("/LOGIN")]).toEqual([429, 200]);
   });
 
   it("leaves a route with tidegate: false alone", async () => {

@@ -51,19 +51,28 @@ function addHooks(fastify: FastifyInstance, options: FastifyOptions): void {
   const { hook = "onRequest" } = options;
   const mounts = routeMounts(options);
   const hearsOfAll = hasNoRoutes(fastify);
+  const isCaseIgnored = ignoresCase(fastify);
   fastify.addHook("onRoute", (route) => mounts.declare(route));
   fastify.addHook("onReady", async () => mounts.settle(hearsOfAll));
   fastify.addHook(hook as "onRequest", function tidegateHook(request, reply, next) {
     // Fastify makes the route's options anew each time they are asked for.
     const mounted = mounts.only ?? mounts.mountOf(request.routeOptions);
     if (mounted === undefined) return next();
-    goOn(mounted.enter(request.raw, new FastifyVisit(request, reply)), next);
+    const visit = new FastifyVisit(request, reply);
+    if (isCaseIgnored) visit.subject.ignoresCase = true;
+    goOn(mounted.enter(request.raw, visit), next);
   });
 }
 
 /** Nobody tells of routes declared before the plugin, as they are where its registration is not awaited. */
 function hasNoRoutes(fastify: FastifyInstance): boolean {
   return fastify.printRoutes() === "(empty tree)";
+}
+
+/** Its router does not, unless Fastify is told so, in either of two places. */
+function ignoresCase({ initialConfig }: FastifyInstance): boolean {
+  const { caseSensitive, routerOptions } = initialConfig;
+  return caseSensitive === false || routerOptions?.caseSensitive === false;
 }
 
 /** What the gate said of this request. */

@@ -26,7 +26,7 @@ export interface HttpOptions<Request> extends ProxyOptions {
   status?: number;
   /** The app's own answer; undefined leaves it the usual one. */
   refuse?: (request: Request, decision: Decision) => OwnRefusal | undefined | Promise<OwnRefusal | undefined>;
-  /** Whether the app takes `/API` for `/api`: a rule for one is then a rule for both. Default as the framework does: Express and Koa do. */
+  /** Whether the app takes `/API` for `/api`: a rule for one is then a rule for both. Default as the framework does: Express and Koa do, Fastify with `caseSensitive: false`. */
   ignoresCase?: boolean;
   /** Told once of each misuse. Default: `console.warn`. */
   onWarning?: (warning: Warning) => void;
