@@ -38,9 +38,9 @@ export function limitHeaders(forms?: HeaderForms): (decision: Decision) => reado
   };
 }
 
-/** Refused by a rule that shows no numbers: then no other rule's numbers are shown either. */
-export function isHiddenRefusal({ allowed, verdict, exposed }: Decision): boolean {
-  return !allowed && (verdict === undefined || !exposed.includes(verdict));
+/** Refused by a rule that shows no numbers, or by nobody's count: then no other rule's numbers are shown either. */
+export function isHiddenRefusal({ allowed, reason, verdict, exposed }: Decision): boolean {
+  return !allowed && (reason === "degraded" || verdict === undefined || !exposed.includes(verdict));
 }
 
 /** Whole seconds, rounded up: who waits them never comes too early. */

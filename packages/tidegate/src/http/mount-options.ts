@@ -22,7 +22,7 @@ export interface HttpOptions<Request> extends ProxyOptions {
   identify?: (request: Request) => Identified | undefined | Promise<Identified | undefined>;
   /** In which form clients are told their limits. Default `"draft-11"`; false tells none. */
   headers?: HeaderForms;
-  /** Of answers to requests over a limit. Default 429. */
+  /** Of refusals. Default 429, and 503 where the store is out of reach and nobody is to pass uncounted. */
   status?: number;
   /** The app's own answer; undefined leaves it the usual one. */
   refuse?: (request: Request, decision: Decision) => OwnRefusal | undefined | Promise<OwnRefusal | undefined>;
@@ -156,8 +156,8 @@ function validGate(gate: Gate): Gate {
   );
 }
 
-export function parseStatus(status: number | undefined): number {
-  if (status === undefined) return 429;
+export function parseStatus(status: number | undefined): number | undefined {
+  if (status === undefined) return undefined;
   if (Number.isInteger(status) && status >= 400 && status <= 599) return status;
   throw new ConfigError(
     "TG_STATUS",

@@ -54,6 +54,22 @@ describe("a refusal", () => {
     expect(problemOf(refused({ reason: "held" })).type).toMatch(/#abnormal-usage-detected$/);
   });
 
+  it("blames the store, not the client, for what nobody counted", () => {
+    const blind = refused({ reason: "degraded", source: "none", verdict: { ...verdict, source: "none" } });
+    const { status, headers, body } = refusal(blind, undefined, undefined);
+    expect(status).toBe(503);
+    expect(Object.fromEntries(headers)["Retry-After"]).toBe("30");
+    expect(JSON.parse(body as string)).toEqual({
+      type: "https://iana.org/assignments/http-problem-types#temporary-reduced-capacity",
+      title: "Service Unavailable",
+      status: 503,
+      detail: "This request can not be judged now. Try again in 30 seconds.",
+      decision: "d1",
+      retryAfterMs: 29_001,
+    });
+    expect(refusal(blind, 420, undefined).status).toBe(420);
+  });
+
   it("names only rules that are shown", () => {
     const hidden = { ...verdict, name: "hidden/60", retryAfterMs: 5 };
     const decision = refused({ verdicts: [verdict, hidden] });

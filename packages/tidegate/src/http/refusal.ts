@@ -40,17 +40,31 @@ interface Problem {
 }
 
 const blocklistedStatus = 403;
+const overLimitStatus = 429;
+const unavailableStatus = 503;
 const registry = "https://iana.org/assignments/http-problem-types";
+const unavailableTitle = "Service Unavailable";
+const reducedCapacity = `${registry}#temporary-reduced-capacity`;
 
-/** The answer to a refused request. `status` is the app's for those over a limit; the blocklisted get 403. */
-export function refusal(decision: Decision, status: number, accept: string | undefined): UsualAnswer {
+/**
+ * The answer to a refused request. `status` is the app's, if it has one, for all but the blocklisted: they get 403. Without
+ * one those over a limit get 429, and those nobody counted, since the store is out of reach, 503.
+ */
+export function refusal(
+  decision: Decision,
+  status: number | undefined,
+  accept: string | undefined,
+): UsualAnswer {
   return answerOf(problemOf(decision, status), accept);
 }
 
 /** The answer to a request that nobody could judge, where such are not to pass. */
 export function unavailable(accept: string | undefined): UsualAnswer {
   const detail = "This request can not be judged now. Try again later.";
-  return answerOf({ type: "about:blank", title: "Service Unavailable", status: 503, detail }, accept);
+  return answerOf(
+    { type: "about:blank", title: unavailableTitle, status: unavailableStatus, detail },
+    accept,
+  );
 }
 
 function answerOf(problem: Problem, accept: string | undefined): UsualAnswer {
@@ -74,7 +88,7 @@ export function varyByAccept(existing: string | undefined): string {
   return names.includes("accept") || names.includes("*") ? existing : `${existing}, Accept`;
 }
 
-function problemOf(decision: Decision, status: number): Problem {
+function problemOf(decision: Decision, ownStatus: number | undefined): Problem {
   const { id, reason, verdict } = decision;
   if (reason === "blocklist") {
     return {
@@ -85,7 +99,9 @@ function problemOf(decision: Decision, status: number): Problem {
       decision: id,
     };
   }
-  const type = `${registry}#${status === 503 ? "temporary-reduced-capacity" : "quota-exceeded"}`;
+  if (reason === "degraded") return blindProblem(decision, ownStatus);
+  const status = ownStatus ?? overLimitStatus;
+  const type = status === unavailableStatus ? reducedCapacity : `${registry}#quota-exceeded`;
   const title = "Too many requests";
   if (verdict === undefined || isHiddenRefusal(decision)) {
     return { type, title, status, detail: "Too many requests. Try again later.", decision: id };
@@ -98,6 +114,20 @@ function problemOf(decision: Decision, status: number): Problem {
   const heldType = reason === "held" ? `${registry}#abnormal-usage-detected` : type;
   const detail = `${reason === "held" ? "Held for too many requests." : "Too many requests."} Try again in ${inWords(retryAfterMs)}.`;
   return { type: heldType, title, status, detail, decision: id, retryAfterMs, ...told };
+}
+
+/** Nobody counted: the client has broken no quota, and is told of none. */
+function blindProblem({ id, verdict }: Decision, status = unavailableStatus): Problem {
+  const { retryAfterMs = Number.POSITIVE_INFINITY } = verdict ?? {};
+  const isKnown = Number.isFinite(retryAfterMs);
+  return {
+    type: reducedCapacity,
+    title: unavailableTitle,
+    status,
+    detail: `This request can not be judged now. Try again ${isKnown ? `in ${inWords(retryAfterMs)}` : "later"}.`,
+    decision: id,
+    ...(isKnown && { retryAfterMs }),
+  };
 }
 
 function refusedNames({ exposed }: Decision): string[] {

@@ -106,6 +106,22 @@ export function refusing({ expect, it, vi }: Vitest, { serving, still, twoPerMin
     });
   });
 
+  it("answers 503 without numbers when the store is out of reach and nobody is to pass", async () => {
+    const app = vi.fn(hello);
+    const gone = () => Promise.reject(new Error("gone"));
+    const store = { decide: gone, peek: gone, refund: gone, hold: gone, forget: gone };
+    const denying = { ...twoPerMinute(), store, onStoreFailure: "deny", onWarning: () => {} } as const;
+    const { get } = await serving(denying, app);
+    const { status, headers, body } = await get();
+    expect(status).toBe(503);
+    expect(limitHeadersOf({ status, headers, body })).toEqual({});
+    expect(headers["retry-after"]).toBe("1");
+    expect(JSON.parse(body)).not.toHaveProperty("violated-policies");
+    expect(app).not.toHaveBeenCalled();
+    const { get: getOwn } = await serving({ ...denying, status: 420 });
+    expect((await getOwn()).status).toBe(420);
+  });
+
   it("answers with the status it was told to", async () => {
     const { status, headers, body } = await refused({ ...twoPerMinute(), status: 503 });
     expect(status).toBe(503);
