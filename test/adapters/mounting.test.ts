@@ -193,6 +193,23 @@ describe("tidegate/node", () => {
     expect(onWarning).toHaveBeenCalledTimes(1);
   });
 
+  it("keeps no socket of a refused upgrade, whether the client hangs up or not", async () => {
+    const server = createServer();
+    server.on("upgrade", tidegate(nobody).upgrade(vi.fn()));
+    const { port, hostname } = new URL(await urlOf(server));
+    const client = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
+    client.write("GET / HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\nmore");
+    let answer = "";
+    client.on("data", (data) => {
+      answer += data;
+    });
+    await once(client, "end");
+    expect(answer).toMatch(/^HTTP\/1.1 429 .*"status":429.*}$/s);
+    const connections = () => new Promise((resolve) => server.getConnections((_, count) => resolve(count)));
+    await vi.waitFor(async () => expect(await connections()).toBe(0));
+    client.destroy();
+  });
+
   it("answers 500 in one piece for a handler that throws after it announced a body", async () => {
     const log = vi.spyOn(console, "error").mockImplementation(() => {});
     const guard = tidegate({ limit: "5 per minute" });

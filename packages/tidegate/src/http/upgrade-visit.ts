@@ -39,6 +39,11 @@ export class UpgradeVisit extends Visit<IncomingMessage> {
       fields.set(name.toLowerCase(), lines.join(""));
     }
     this.#socket.write(`HTTP/1.1 ${status} Refused\r\n${[...fields.values()].join("")}\r\n`, "latin1");
-    this.#socket.end(body);
+    this.#socket.end(body, () => this.#socket.destroy());
+    const timer = setTimeout(() => this.#socket.destroy(), slowestReadMs).unref();
+    this.#socket.once("close", () => clearTimeout(timer));
   }
 }
+
+/** Whoever has not read a refusal by then keeps its socket no longer. */
+const slowestReadMs = 5000;
