@@ -1,4 +1,7 @@
+import { Hono } from "hono";
+import type { Warning } from "tidegate";
 import { decisionOf, tidegate } from "tidegate/fetch";
+import { tidegate as honoGate } from "tidegate/hono";
 import { describe, expect, it, vi } from "vitest";
 
 /** What each runtime hands to a fetch handler, as its documentation shows it. */
@@ -56,7 +59,8 @@ describe("tidegate/fetch", () => {
   it("suspects no proxy where the address is certain", async () => {
     const headers = { "x-forwarded-for": address };
     const onWarning = vi.fn();
-    const onWorkers = Object.assign(new Request("http://localhost/", { headers }), { cf: {} });
+    const told = { ...headers, "cf-connecting-ip": address };
+    const onWorkers = Object.assign(new Request("http://localhost/", { headers: told }), { cf: {} });
     await keyOf(onWorkers, {}, { onWarning });
     await keyOf(new Request("http://localhost/", { headers }), {}, { onWarning, clientIp: () => address });
     expect(onWarning).not.toHaveBeenCalled();
@@ -68,6 +72,34 @@ describe("tidegate/fetch", () => {
     expect(await keyOf(plain(), "203.0.113.9", { clientIp: (_: Request, ip: string) => ip })).toBe(
       "203.0.113.9",
     );
+  });
+
+  it.each<[string, () => unknown]>([
+    ["nothing", () => undefined],
+    ["null", () => null],
+    ["a list", () => "203.0.113.1, 10.0.0.1"],
+    ["a promise", async () => address],
+  ])("says once that clientIp can not answer %s, and counts all as one", async (_, clientIp) => {
+    const onWarning = vi.fn<(warning: Warning) => void>();
+    const handler = tidegate({ limit: "1 per minute", clientIp: clientIp as () => string, onWarning })(
+      () => new Response("x"),
+    );
+    expect([(await handler(plain())).status, (await handler(plain())).status]).toEqual([200, 429]);
+    expect(onWarning.mock.calls.map(([{ code }]) => code)).toEqual(["TG_PEER_UNKNOWN"]);
+  });
+
+  it("goes on when clientIp throws, and says so once", async () => {
+    const onWarning = vi.fn<(warning: Warning) => void>();
+    const clientIp = () => {
+      throw new Error("no such header");
+    };
+    const handler = tidegate({ limit: "1 per minute", clientIp, onWarning })(() => new Response("x"));
+    expect([(await handler(plain())).status, (await handler(plain())).status]).toEqual([200, 429]);
+    const app = new Hono().use(honoGate({ limit: "1 per minute", clientIp, onWarning }));
+    app.get("/", (c) => c.text("x"));
+    expect([(await app.request("/")).status, (await app.request("/")).status]).toEqual([200, 429]);
+    const each = ["TG_HTTP_FAILED", "TG_PEER_UNKNOWN"];
+    expect(onWarning.mock.calls.map(([{ code }]) => code)).toEqual([...each, ...each]);
   });
 
   it("counts all clients as one where nothing tells them apart", async () => {

@@ -1,3 +1,5 @@
+import type { Misuse } from "./misuse.js";
+
 /** What runtimes hand to a fetch handler beside the request. */
 interface Surroundings {
   /** Bun: the server. */
@@ -22,4 +24,20 @@ export function fetchPeer(request: Request, beside: unknown): string | undefined
   const { remoteAddr, incoming, server } = beside as Surroundings;
   const bun = typeof (beside as Surroundings).requestIP === "function" ? (beside as Surroundings) : server;
   return bun?.requestIP?.(request)?.address ?? remoteAddr?.hostname ?? incoming?.socket?.remoteAddress;
+}
+
+/** Asks the app, or the runtime, for the peer. Whatever comes back but a text is no address. */
+export function peerTeller<Asked extends readonly unknown[]>(
+  peerOf: (...asked: Asked) => unknown,
+  misuse: Misuse,
+): (...asked: Asked) => string | undefined {
+  return (...asked) => {
+    try {
+      const peer = peerOf(...asked);
+      return typeof peer === "string" ? peer : undefined;
+    } catch (error) {
+      misuse.failed("clientIp threw", error, "Such requests are counted as one client.");
+      return undefined;
+    }
+  };
 }

@@ -1,6 +1,6 @@
 import type { Decision } from "../decision.js";
 import type { Gate } from "../gate.js";
-import { fetchPeer, isOnWorkers } from "./fetch-peer.js";
+import { fetchPeer, isOnWorkers, peerTeller } from "./fetch-peer.js";
 import { FetchVisit } from "./fetch-visit.js";
 import { mount } from "./mount.js";
 import type { MountOptions } from "./mount-options.js";
@@ -27,12 +27,12 @@ export interface FetchGuard {
 
 /** Puts a gate in front of a fetch handler: `Bun.serve({ fetch: tidegate({ limit: "100 per minute" })(handler) })`. */
 export function tidegate(options: FetchOptions): FetchGuard {
-  const { gate, enter } = mount<Request>(options, ["clientIp"]);
+  const { gate, misuse, enter } = mount<Request>(options, ["clientIp"]);
   const isCertain = options.clientIp !== undefined;
-  const peerOf = (options.clientIp ?? fetchPeer) as (
-    request: Request,
-    ...beside: readonly unknown[]
-  ) => string | undefined;
+  const peerOf = peerTeller<[Request, ...unknown[]]>(
+    (options.clientIp ?? fetchPeer) as (request: Request, ...beside: unknown[]) => unknown,
+    misuse,
+  );
 
   function guard<Beside extends readonly unknown[]>(
     handler: FetchHandler<Beside>,

@@ -1,7 +1,7 @@
 import type { Context, MiddlewareHandler } from "hono";
 import type { Decision } from "../decision.js";
 import type { Gate } from "../gate.js";
-import { fetchPeer, isOnWorkers } from "./fetch-peer.js";
+import { fetchPeer, isOnWorkers, peerTeller } from "./fetch-peer.js";
 import { FetchVisit } from "./fetch-visit.js";
 import { mount } from "./mount.js";
 import type { MountOptions } from "./mount-options.js";
@@ -14,9 +14,9 @@ export type HonoOptions = MountOptions<Context> & {
 
 /** Puts a gate in front of a Hono app: `app.use(tidegate({ limit: "100 per minute" }))`. */
 export function tidegate(options: HonoOptions): MiddlewareHandler & { readonly gate: Gate } {
-  const { gate, enter } = mount<Context>(options, ["clientIp"]);
+  const { gate, misuse, enter } = mount<Context>(options, ["clientIp"]);
   const isCertain = options.clientIp !== undefined;
-  const peerOf = options.clientIp ?? ((c: Context) => fetchPeer(c.req.raw, c.env));
+  const peerOf = peerTeller(options.clientIp ?? ((c: Context) => fetchPeer(c.req.raw, c.env)), misuse);
 
   async function tidegateMiddleware(c: Context, next: () => Promise<void>): Promise<Response | undefined> {
     const visit = new FetchVisit(c, c.req.raw, c.env, peerOf(c), isCertain || isOnWorkers(c.req.raw));

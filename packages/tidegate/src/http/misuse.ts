@@ -1,5 +1,7 @@
 import type { Decision } from "../decision.js";
+import { shown } from "../errors.js";
 import type { Warning } from "../gate.js";
+import { parseAddress } from "../policy/identity/address.js";
 import type { ClientResolver } from "../policy/identity/proxies.js";
 import type { Visit } from "./visit.js";
 
@@ -8,7 +10,7 @@ export interface Misuse {
   arrived(visit: Visit): void;
   cameTwice(): void;
   decided(visit: Visit, decision: Decision): void;
-  /** `help` says what becomes of such requests. */
+  /** Each `what` is told once. `help` says what becomes of such requests. */
   failed(what: string, error: unknown, help?: string): void;
 }
 
@@ -22,9 +24,9 @@ export function watchMisuse(
   const birth = noteBirth();
   let arrivals = 0;
 
-  function tell(warning: Warning): void {
-    if (told.has(warning.code)) return;
-    told.add(warning.code);
+  function tell(warning: Warning, kind: string = warning.code): void {
+    if (told.has(kind)) return;
+    told.add(kind);
     warn(warning);
   }
 
@@ -33,8 +35,11 @@ export function watchMisuse(
       const nth = arrivals++;
       if (!isLookedAt(nth)) return;
       if (nth === 0 && isMadeByApp && birth.isInHandler()) tellOfBirth(tell);
-      if (visit.isPeerCertain || told.has(untrustedProxy)) return;
-      const warning = clientOf.suspects(visit.peer, (name) => visit.subject.header(name));
+      if (told.has(untrustedProxy)) return;
+      const { peer, isPeerCertain } = visit;
+      const warning = isPeerCertain
+        ? oddPeer(peer)
+        : clientOf.suspects(peer, (name) => visit.subject.header(name));
       if (warning !== undefined) tell(warning);
     },
     cameTwice() {
@@ -46,7 +51,7 @@ export function watchMisuse(
         tell(safelistedProxy(visit.peer));
     },
     failed(what, error, help = "Such requests go on without it.") {
-      tell({ code: "TG_HTTP_FAILED", message: `${what}: ${error}`, help });
+      tell({ code: "TG_HTTP_FAILED", message: `${what}: ${error}`, help }, what);
     },
   };
 }
@@ -93,6 +98,16 @@ function safelistedProxy(peer: string | undefined): Warning {
     code: "TG_SAFELISTED_PROXY",
     message: `${peer} is on the safelist and sends proxy headers, but is not trusted as a proxy.`,
     help: "If it is your proxy, everyone behind it passes uncounted: name it in trustedProxies, and its clients are judged by their own addresses.",
+  };
+}
+
+/** What the app, or Workers, say of a client's address is believed; but it must be one. */
+function oddPeer(peer: string | undefined): Warning | undefined {
+  if (peer !== undefined && parseAddress(peer) !== undefined) return undefined;
+  return {
+    code: "TG_PEER_UNKNOWN",
+    message: `Requests are said to come from ${shown(peer)}, which is no address, so all such are counted as one client.`,
+    help: "Let clientIp answer one address, as a text and at once.",
   };
 }
 

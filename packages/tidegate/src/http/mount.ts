@@ -4,7 +4,7 @@ import type { Gate } from "../gate.js";
 import { isPromise } from "../guard.js";
 import { clientResolver } from "../policy/identity/proxies.js";
 import { type Header, limitHeaderWriter } from "./headers.js";
-import { watchMisuse } from "./misuse.js";
+import { type Misuse, watchMisuse } from "./misuse.js";
 import { type MountOptions, openGate, parseStatus } from "./mount-options.js";
 import { ownAnswer } from "./own-answer.js";
 import { type Answer, refusal, unavailable, varyByAccept } from "./refusal.js";
@@ -13,6 +13,7 @@ import { noteVisit, type Visit } from "./visit.js";
 /** A gate in front of an app. */
 export interface Mount<Request> {
   readonly gate: Gate;
+  readonly misuse: Misuse;
   /** Judges a visit and writes what the client is to know. False: do not go on, it is answered, or nobody is there. */
   enter(request: object, visit: Visit<Request>): boolean | Promise<boolean>;
 }
@@ -125,7 +126,7 @@ export function mount<Request>(
     return { ...usual, headers: [...usual.headers, varyOf(visit)] };
   }
 
-  return { gate, enter };
+  return { gate, misuse, enter };
 }
 
 const facts = ["user", "customer", "account"];

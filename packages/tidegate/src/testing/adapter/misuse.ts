@@ -53,6 +53,20 @@ export function misuse({ expect, it, vi }: Vitest, { serving, still, twoPerMinut
     expect(onWarning.mock.calls.map(([{ code }]) => code)).toEqual(["TG_HTTP_FAILED"]);
   });
 
+  it("says of each of the app's functions that it fails, once", async () => {
+    const onWarning = vi.fn<(warning: Warning) => void>();
+    const fail = () => {
+      throw new Error("a fault of the app");
+    };
+    const none = still({ rules: [{ name: "none", by: "ip", limits: ["0 per minute"] }] });
+    const { get } = await serving({ ...none, identify: fail, refuse: fail, onWarning });
+    expect([(await get()).status, (await get()).status]).toEqual([429, 429]);
+    expect(onWarning.mock.calls.map(([{ message }]) => message.split(" ")[0])).toEqual([
+      "identify",
+      "refuse",
+    ]);
+  });
+
   it("answers as usual when onWarning throws", async () => {
     const log = vi.spyOn(console, "error").mockImplementation(() => {});
     const onWarning = () => {
