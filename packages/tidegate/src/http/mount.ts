@@ -1,5 +1,6 @@
 import { decideAtOnce } from "../assemble-gate.js";
 import type { Decision } from "../decision.js";
+import { shown } from "../errors.js";
 import type { Gate } from "../gate.js";
 import { isPromise } from "../guard.js";
 import { clientResolver } from "../policy/identity/proxies.js";
@@ -56,13 +57,22 @@ export function mount<Request>(
       const odd = Object.keys(Object(known)).find((name) => !facts.includes(name));
       if (typeof known !== "object" || odd !== undefined)
         misuse.failed("identify answers { user, customer, account }, and it answered", odd ?? known);
-      visit.subject.user = asText(known.user);
-      visit.subject.customer = asText(known.customer);
-      const account = asText(known.account);
+      visit.subject.user = asText("user", known.user);
+      visit.subject.customer = asText("customer", known.customer);
+      const account = asText("account", known.account);
       if (account !== undefined) visit.subject.account = account;
     } catch (error) {
       misuse.failed("identify threw", error);
     }
+  }
+
+  /** Ids are often numbers, or objects that know their text, where no compiler looks. What would be the same text for all is nobody. */
+  function asText(name: string, fact: unknown): string | undefined {
+    if (fact === undefined || fact === null) return undefined;
+    const text = typeof fact === "boolean" ? "" : String(fact);
+    if (typeof fact === "string" || !/^$|^\[object .*\]$/.test(text)) return text;
+    misuse.failed(`identify answered a ${name} that is no id`, shown(fact), "Such requests are nobody's.");
+    return undefined;
   }
 
   function judge(visit: Visit<Request>): boolean | Promise<boolean> {
@@ -130,11 +140,6 @@ export function mount<Request>(
 }
 
 const facts = ["user", "customer", "account"];
-
-/** Ids are often numbers where no compiler looks. */
-function asText(fact: unknown): string | undefined {
-  return fact === undefined || fact === null ? undefined : String(fact);
-}
 
 function proxyOptions({
   trustedProxies,

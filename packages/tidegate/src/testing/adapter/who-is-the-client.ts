@@ -94,6 +94,21 @@ export function whoIsTheClient(
     expect(statuses).toEqual([200, 429, 200, 200]);
   });
 
+  it.each<[string, unknown, number]>([
+    ["an object", { id: "joe" }, 200],
+    ["a promise", Promise.resolve("joe"), 200],
+    ["an empty list", [], 200],
+    ["false", false, 200],
+    ["true", true, 200],
+    ["an object that knows its text", { toString: () => "joe" }, 429],
+  ])("takes %s for an id only if its text can be one, and says so once", async (_, customer, second) => {
+    const onWarning = vi.fn<(warning: Warning) => void>();
+    const identify = () => ({ customer: customer as string });
+    const { get } = await serving({ ...byCustomer(), identify, onWarning });
+    expect([(await get()).status, (await get()).status]).toEqual([200, second]);
+    expect(onWarning.mock.calls.map(([{ code }]) => code)).toEqual(second === 200 ? ["TG_HTTP_FAILED"] : []);
+  });
+
   it("knows nobody when the app's identify fails, and still counts", async () => {
     const onWarning = vi.fn();
     const identify = async () => {
