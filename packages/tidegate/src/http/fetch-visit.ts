@@ -5,7 +5,7 @@ import type { Header } from "./headers.js";
 import { HttpSubject } from "./http-subject.js";
 import type { Answer } from "./refusal.js";
 import { pathOf } from "./target.js";
-import { finish, Visit } from "./visit.js";
+import { finish, isLimitList, Visit } from "./visit.js";
 
 class FetchSubject extends HttpSubject {
   readonly #request: Request;
@@ -129,11 +129,12 @@ export class FetchVisit<App> extends Visit<App> {
     }
   }
 
-  /** What a gate further in, or behind, has said of its limits stays. */
+  /** What the app, or a gate further in, has said of limits stays, as it would have been said last elsewhere. */
   #write(headers: Headers): void {
     for (const [name, value] of this.#headers) {
-      if (name === "RateLimit" || name === "RateLimit-Policy") headers.append(name, value);
-      else headers.set(name, value);
+      const inner = headers.get(name);
+      if (inner === null) headers.set(name, value);
+      else if (isLimitList(name)) headers.set(name, `${value}, ${inner}`);
     }
   }
 }

@@ -25,10 +25,22 @@ export function tidegate(options: MountOptions<Context>): Middleware & { readonl
     const visit = new KoaVisit(ctx, ctx.req, ctx.res, new NodeSubject(ctx.req, ctx.originalUrl));
     // Koa has no router of its own, and the usual one does.
     visit.subject.ignoresCase = true;
-    if (await enter(ctx.req, visit)) await next();
+    if (!(await enter(ctx.req, visit))) return;
+    try {
+      await next();
+    } catch (error) {
+      if (error instanceof Error && Object.isExtensible(error)) keepLimits(ctx, error);
+      throw error;
+    }
   }
 
   return Object.assign(tidegateMiddleware, { gate });
+}
+
+/** Koa answers an error with no headers but the error's own. */
+function keepLimits({ response }: Context, error: Error & { headers?: object }): void {
+  const limits = Object.entries(response.headers).filter(([name]) => /^(x-)?ratelimit/.test(name));
+  error.headers = { ...error.headers, ...Object.fromEntries(limits) };
 }
 
 /** What the gate said of this request. */

@@ -46,8 +46,7 @@ export abstract class Visit<Request = unknown> implements LimitHeaderSink {
   /** A request that passes several gates hears of the limits of all. */
   setLimitHeader(name: string, value: string): void {
     const others = this.outer === undefined ? undefined : this.getHeader(name);
-    const isList = name === "RateLimit" || name === "RateLimit-Policy";
-    this.setHeader(name, isList && others !== undefined ? `${others}, ${value}` : value);
+    this.setHeader(name, others !== undefined && isLimitList(name) ? `${others}, ${value}` : value);
   }
 
   /** Sends a refusal, and ends the visit in time. */
@@ -85,6 +84,11 @@ export abstract class Visit<Request = unknown> implements LimitHeaderSink {
     if (this.decision === undefined) this.#abort?.abort();
     else if (needsEnd(this.decision)) finish(this.decision, status);
   }
+}
+
+/** Of other fields only the last gate's are told. */
+export function isLimitList(name: string): boolean {
+  return name === "RateLimit" || name === "RateLimit-Policy";
 }
 
 export function finish(decision: Decision, status: number | undefined): void {
