@@ -56,6 +56,12 @@ describe("tidegate/fastify", () => {
     expect([await statusOf("/login"), await statusOf("/LOGIN")]).toEqual([429, 200]);
   });
 
+  it.each(["onResponse", "onError", "preParsing", ""])("refuses to judge in hook %j", async (hook) => {
+    app = fastify();
+    app.register(tidegate, { limit: "1 per minute", hook: hook as "onRequest" });
+    await expect(app.ready()).rejects.toMatchObject({ code: "TG_FASTIFY_HOOK" });
+  });
+
   it("leaves a route with tidegate: false alone", async () => {
     app = fastify();
     app.register(tidegate, { limit: "1 per minute" });

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyPluginCallback, FastifyRequest } from "fastify";
 import type { Decision } from "../decision.js";
+import { ConfigError, shown } from "../errors.js";
 import { type RouteOptions, routeMounts } from "./fastify-routes.js";
 import { FastifyVisit } from "./fastify-visit.js";
 import type { MountOptions } from "./mount-options.js";
@@ -48,13 +49,13 @@ function install(fastify: FastifyInstance, options: FastifyOptions, done: (error
 }
 
 function addHooks(fastify: FastifyInstance, options: FastifyOptions): void {
-  const { hook = "onRequest" } = options;
+  const hook = parseHook(options.hook);
   const mounts = routeMounts(options);
   const hearsOfAll = hasNoRoutes(fastify);
   const isCaseIgnored = ignoresCase(fastify);
   fastify.addHook("onRoute", (route) => mounts.declare(route));
   fastify.addHook("onReady", async () => mounts.settle(hearsOfAll));
-  fastify.addHook(hook as "onRequest", function tidegateHook(request, reply, next) {
+  fastify.addHook(hook, function tidegateHook(request, reply, next) {
     // Fastify makes the route's options anew each time they are asked for.
     const mounted = mounts.only ?? mounts.mountOf(request.routeOptions);
     if (mounted === undefined) return next();
@@ -62,6 +63,19 @@ function addHooks(fastify: FastifyInstance, options: FastifyOptions): void {
     if (isCaseIgnored) visit.subject.ignoresCase = true;
     goOn(mounted.enter(request.raw, visit), next);
   });
+}
+
+const hooks = ["onRequest", "preValidation", "preHandler"];
+
+/** Fastify's later hooks come when there is nothing left to refuse. They are all called alike. */
+function parseHook(hook: string = "onRequest"): "onRequest" {
+  if (hooks.includes(hook)) return hook as "onRequest";
+  throw new ConfigError(
+    "TG_FASTIFY_HOOK",
+    "tidegate.hook",
+    `${shown(hook)} can not refuse a request.`,
+    `Write ${hooks.map((each) => JSON.stringify(each)).join(", ")}.`,
+  );
 }
 
 /** Nobody tells of routes declared before the plugin, as they are where its registration is not awaited. */
