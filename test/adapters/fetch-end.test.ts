@@ -2,7 +2,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { Hono } from "hono";
 import { concurrency, type RuleOptions } from "tidegate";
-import { type FetchHandler, tidegate } from "tidegate/fetch";
+import { tidegate } from "tidegate/fetch";
 import { tidegate as honoGate } from "tidegate/hono";
 import { describe, expect, it, vi } from "vitest";
 
@@ -21,7 +21,7 @@ const endless = () =>
   new Response(new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(1)) }));
 
 function guarded(rule: RuleOptions, answer: () => Response): () => Promise<Response> {
-  const handler: FetchHandler<[]> = tidegate({ rules: [rule], clientIp })(answer);
+  const handler = tidegate({ rules: [rule], clientIp })(answer);
   return () => handler(plain());
 }
 

@@ -131,7 +131,7 @@ export function mount<Request>(
       const own = await refuse?.(visit.request, decision);
       if (own !== undefined) return await ownAnswer(own, usual);
     } catch (error) {
-      misuse.failed("refuse gave no answer that can be sent", error);
+      misuse.failed("refuse gave no answer that can be sent", error, "Such requests are refused as usual.");
     }
     return { ...usual, headers: [...usual.headers, varyOf(visit)] };
   }
