@@ -17,7 +17,7 @@ export interface Settings {
   readonly clientIpHeader: string;
   readonly identify: IdentifySettings;
   readonly identity: IdentityOptions;
-  readonly responses: { readonly headers: HeaderForms; readonly status: number };
+  readonly responses: { readonly headers: HeaderForms; readonly status?: number };
   readonly store: StoreSettings;
   /** Where the embedded data lives: lists, customers, policy versions, audit. */
   readonly dataDir: string;

@@ -70,7 +70,7 @@ describe("a file", () => {
       clientIpHeader: "x-forwarded-for",
       identify: {},
       identity: {},
-      responses: { headers: "draft-11", status: 429 },
+      responses: { headers: "draft-11" },
       store: { kind: "memory" },
       dataDir: join(folder, "tidegate-data"),
       failure: { deadlineMs: 100, breaker: { failures: 5, pauseMs: 1000 }, onStoreFailure: "local" },

@@ -121,7 +121,7 @@ function readIdentity(reader: FileReader): IdentityOptions {
 function readResponses(reader: FileReader): Settings["responses"] {
   const { headers, status } = reader.section("responses");
   reader.problems.guard(["responses", "headers"], () => limitHeaders(headers as HeaderForms));
-  return { headers: headers as HeaderForms, status };
+  return { headers: headers as HeaderForms, ...(status !== undefined && { status }) };
 }
 
 function readDataDir(reader: FileReader): string {

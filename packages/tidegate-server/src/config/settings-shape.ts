@@ -280,7 +280,10 @@ export const sections = {
         })
         .default("draft-11")
         .meta({ description: "RateLimit headers: draft-11, draft-7, draft-6, legacy, a list, or false." }),
-      status: whole(400, 599).default(429).meta({ description: "Of a refusal." }),
+      status: whole(400, 599).optional().meta({
+        description:
+          "Of a refusal. Default 429, and 503 for those kept out uncounted while the store is out of reach.",
+      }),
     },
     "What the proxy answers.",
   ),

@@ -77,7 +77,7 @@ export function openProxy({ settings, gate, log, registry, track, onEnded }: Pro
     trustedProxies,
     clientIpHeader,
     headers: responses.headers,
-    status: responses.status,
+    ...(responses.status !== undefined && { status: responses.status }),
     // What the app behind does is not known: in doubt a rule applies.
     ignoresCase: true,
     onWarning: ({ code, message, help }) => log.warn({ code, help }, message),
