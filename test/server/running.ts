@@ -21,6 +21,8 @@ export interface Running {
   /** Its log lines so far. */
   lines(): Record<string, unknown>[];
   signal(signal: NodeJS.Signals): void;
+  /** To it and its workers at once, as Ctrl-C does. Only of one started with a group of its own. */
+  signalGroup(signal: NodeJS.Signals): void;
   /** Its exit code, once it has ended. */
   ended(): Promise<number | null>;
   stop(): Promise<number | null>;
@@ -50,6 +52,8 @@ export interface StartOptions {
   readonly command?: string;
   /** Takes what has to be done in the end. Default: after the test. */
   readonly after?: After;
+  /** Its processes are a group, as of a shell's command. */
+  readonly hasOwnGroup?: boolean;
 }
 
 export type After = (close: () => void | Promise<void>) => void;
@@ -57,9 +61,9 @@ export type After = (close: () => void | Promise<void>) => void;
 /** Runs `tidegate` with these arguments to its end. */
 export async function runTidegate(
   args: readonly string[],
-  { folder, env = {}, command, after }: Omit<StartOptions, "args">,
+  options: Omit<StartOptions, "args">,
 ): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  const child = launch(args, folder, env, command, after);
+  const child = launch(args, options);
   let stdout = "";
   let stderr = "";
   child.stdout?.on("data", (text) => {
@@ -73,14 +77,8 @@ export async function runTidegate(
 }
 
 /** Starts it on free ports and waits until it says that it is up. */
-export async function startTidegate({
-  args = [],
-  folder,
-  env = {},
-  command,
-  after,
-}: StartOptions): Promise<Running> {
-  const child = launch(["start", ...anyPorts, ...args], folder, env, command, after);
+export async function startTidegate({ args = [], ...options }: StartOptions): Promise<Running> {
+  const child = launch(["start", ...anyPorts, ...args], options);
   let output = "";
   let isOver = false;
   const over = once(child, "close").then(([code]) => {
@@ -106,6 +104,7 @@ export async function startTidegate({
     output: () => output,
     lines,
     signal: (signal) => void child.kill(signal),
+    signalGroup: (signal) => void process.kill(-(child.pid as number), signal),
     ended: () => over,
     async stop() {
       child.kill("SIGTERM");
@@ -114,17 +113,14 @@ export async function startTidegate({
   };
 }
 
-function launch(
-  args: readonly string[],
-  folder: string,
-  env: Readonly<Record<string, string>>,
-  command = commands.installed,
-  after: After = onTestFinished,
-): ChildProcess {
+function launch(args: readonly string[], options: Omit<StartOptions, "args">): ChildProcess {
+  const { folder, env = {}, command = commands.installed, after = onTestFinished } = options;
+  const { hasOwnGroup = false } = options;
   const child = spawn(process.execPath, [command, ...args], {
     cwd: folder,
     env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],
+    detached: hasOwnGroup,
   });
   after(() => void child.kill("SIGKILL"));
   return child;

@@ -6,17 +6,18 @@ import { type Loaded, type LoadOptions, loadConfig, type Overrides } from "../co
 import { openLog } from "../observe/open-log.js";
 import { type Server, startServer } from "../server.js";
 import { startWorkers } from "../workers/worker-pool.js";
-import { configOfParent, workerTalk } from "../workers/worker-talk.js";
+import { configOfParent, giveUp, workerTalk } from "../workers/worker-talk.js";
 import { type StartFlags, usualFile } from "./start-flags.js";
 import { welcome } from "./welcome.js";
+
+const endSignals = ["SIGTERM", "SIGINT"] as const;
 
 /** Starts what the file and the flags ask for, and runs until told. */
 export async function runServer(flags: StartFlags): Promise<void> {
   const worker = process.env.TIDEGATE_WORKER;
-  const loaded = load(worker === undefined ? fileOf(flags) : await configOfParent(), flags);
-  const log = openLog(loaded.settings.logs);
-  for (const { code, message, help } of loaded.warnings) log.warn({ code, help }, message);
-  if (worker !== undefined) return work(loaded, log, Number(worker));
+  if (worker !== undefined) return work(flags, Number(worker)).catch(giveUp);
+  const loaded = load(fileOf(flags), flags);
+  const log = logOf(loaded);
   return loaded.settings.workers > 1 ? lead(loaded, log) : serve(loaded, log);
 }
 
@@ -41,6 +42,12 @@ function load(given: Pick<LoadOptions, "file" | "text">, flags: StartFlags): Loa
   }
 }
 
+function logOf({ settings, warnings }: Loaded): Logger {
+  const log = openLog(settings.logs);
+  for (const { code, message, help } of warnings) log.warn({ code, help }, message);
+  return log;
+}
+
 async function serve(loaded: Loaded, log: Logger): Promise<void> {
   const server = await startServer(loaded, { log });
   runUntilTold(log, server, () => server.close());
@@ -59,7 +66,10 @@ async function lead(loaded: Loaded, log: Logger): Promise<void> {
     config: { ...(file !== undefined && { file }), ...(text !== undefined && { text: text.reveal() }) },
     drainMs,
   });
-  const server = await startServer(loaded, { log, role: "back", fronts: pool });
+  const server = await startServer(loaded, { log, role: "back", fronts: pool }).catch(async (error) => {
+    await pool.close();
+    throw error;
+  });
   runUntilTold(log, server, async () => {
     await pool.close();
     await server.close();
@@ -67,12 +77,16 @@ async function lead(loaded: Loaded, log: Logger): Promise<void> {
   announce(loaded, { ...server, urls: { ...pool.urls, ...server.urls } }, log);
 }
 
-async function work(loaded: Loaded, log: Logger, worker: number): Promise<void> {
+/** A worker ends when its parent says so or is gone: Ctrl-C and systemd send their signal to both, and it is the parent's to act on. */
+async function work(flags: StartFlags, worker: number): Promise<void> {
+  for (const signal of endSignals) process.on(signal, () => {});
+  const loaded = load(await configOfParent(), flags);
+  const log = logOf(loaded);
   const talk = workerTalk();
   const { finishElsewhere } = talk;
   const server = await startServer(loaded, { log, role: "front", worker, finishElsewhere });
-  runUntilTold(log, server, () => server.close());
-  talk.serve(server);
+  reloadWhenTold(log, server);
+  talk.serve(server, () => end(log, server.close));
 }
 
 function announce(loaded: Loaded, server: Pick<Server, "urls" | "loginUrl" | "policy">, log: Logger): void {
@@ -92,26 +106,34 @@ function announce(loaded: Loaded, server: Pick<Server, "urls" | "loginUrl" | "po
 /** SIGHUP reads the file again; SIGTERM and SIGINT end what is under way, a second one ends at once. */
 function runUntilTold(log: Logger, server: Server, close: () => Promise<void>): void {
   let isEnding = false;
-  process.on("SIGHUP", () => {
-    server.reload("SIGHUP").catch((error) => log.error({ err: error }, "the file could not be read again"));
-  });
-  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+  reloadWhenTold(log, server);
+  for (const signal of endSignals) {
     process.on(signal, () => {
       if (isEnding) process.exit(1);
       isEnding = true;
       log.info({ signal }, "ending what is under way");
-      close().then(
-        () => {
-          log.info("ended");
-          process.exit(0);
-        },
-        (error) => {
-          log.error({ err: error }, "could not end in order");
-          process.exit(1);
-        },
-      );
+      end(log, close);
     });
   }
+}
+
+function reloadWhenTold(log: Logger, server: Server): void {
+  process.on("SIGHUP", () => {
+    server.reload("SIGHUP").catch((error) => log.error({ err: error }, "the file could not be read again"));
+  });
+}
+
+function end(log: Logger, close: () => Promise<void>): void {
+  close().then(
+    () => {
+      log.info("ended");
+      process.exit(0);
+    },
+    (error) => {
+      log.error({ err: error }, "could not end in order");
+      process.exit(1);
+    },
+  );
 }
 
 function overridesOf(flags: StartFlags): Overrides {

@@ -67,6 +67,19 @@ export interface Waiting {
   readonly isWaiting: true;
 }
 
-export type Message = Asked | Answered | Ready | Waiting;
+/** Of a worker that can not start. */
+export interface Failed {
+  /** The error's message. */
+  readonly failure: string;
+}
+
+/** To a worker: it lets what is under way end, and exits. */
+export interface End {
+  readonly isEnd: true;
+}
+
+/** What a worker says, and what it is told after its beginning. */
+export type Message = Asked | Answered | Ready | Waiting | Failed;
+export type Order = Asked | Answered | End;
 
 export type Metrics = MetricObjectWithValues<MetricValue<string>>;

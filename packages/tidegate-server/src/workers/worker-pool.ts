@@ -1,10 +1,12 @@
 import cluster, { type Worker } from "node:cluster";
 import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
 import { AggregatorRegistry, type Registry } from "prom-client";
+import { TidegateError } from "tidegate";
 import type { Log } from "../log.js";
 import type { Fronts } from "../server.js";
 import { type Asking, asking } from "./asking.js";
-import type { Beginning, Message, Question } from "./messages.js";
+import type { Beginning, Message, Order, Question } from "./messages.js";
 import { stateOfAll } from "./state-of-all.js";
 import { trafficOfAll } from "./traffic-of-all.js";
 
@@ -26,30 +28,37 @@ export interface WorkerPoolOptions {
   readonly config: Beginning["config"];
   /** How long a worker may take to end before it is killed. */
   readonly drainMs: number;
+  /** How long all of them together may take until they are ready. Default a minute. */
+  readonly readyWithinMs?: number;
 }
 
 export async function startWorkers(options: WorkerPoolOptions): Promise<WorkerPool> {
-  const { count, log, file, args, config, drainMs } = options;
+  const { count, log, file, args, config, drainMs, readyWithinMs = 60_000 } = options;
   const ready = new Map<Worker, Asking>();
   let urls: WorkerPool["urls"] = {};
+  let isStarting = true;
+  let startFailure: Error | undefined;
   let isClosing = false;
   let deaths = 0;
-  let failFirst: (error: Error) => void = () => {};
   cluster.setupPrimary({ exec: file, args: [...args] });
 
-  function startTalk(worker: Worker): void {
-    const talk = asking((asked) => worker.send(asked));
+  function startTalk(worker: Worker): Asking {
+    const talk = asking((asked) => tell(worker, asked));
     worker.on("message", async (message: Message) => {
-      if ("isWaiting" in message) worker.send({ config } satisfies Beginning);
+      if ("isWaiting" in message) tell(worker, { config });
       else if ("urls" in message) {
         ready.set(worker, talk);
         urls = message.urls;
+      } else if ("failure" in message) {
+        if (isStarting) startFailure ??= new Error(message.failure);
+        else log.error({ worker: worker.id }, message.failure);
+        worker.process.kill("SIGKILL");
       } else if ("answer" in message) talk.hear(message);
-      else {
-        const answer = await finishAmong(worker, message.question);
-        if (worker.isConnected()) worker.send({ number: message.number, answer } satisfies Message);
-      }
+      else tell(worker, { number: message.number, answer: await finishAmong(worker, message.question) });
     });
+    // What is written to a worker that has just died comes back as an error.
+    worker.on("error", (error) => log.warn({ err: error, worker: worker.id }, "a worker was not reached"));
+    return talk;
   }
 
   /** A decision waits in the worker that made it, and the end of its request may be told to any. */
@@ -62,41 +71,56 @@ export async function startWorkers(options: WorkerPoolOptions): Promise<WorkerPo
 
   /** A worker that takes another's place takes its number too: from 1 up. */
   function startOne(number: number): void {
+    if (isClosing) return;
     const worker = cluster.fork({ TIDEGATE_WORKER: String(number) });
-    startTalk(worker);
+    const talk = startTalk(worker);
     worker.once("exit", (code, signal) => {
       const wasReady = ready.delete(worker);
+      talk.leave();
       if (isClosing) return;
+      if (isStarting && !wasReady) {
+        startFailure ??= noStart(`Worker ${worker.id} ended with ${signal ?? `code ${code}`}.`);
+        return;
+      }
       log.error({ worker: worker.id, code, signal }, "a worker ended; another one is started");
-      if (!wasReady && ready.size === 0)
-        failFirst(new Error(`Worker ${worker.id} ended with ${signal ?? `code ${code}`}.`));
       deaths = wasReady ? 0 : deaths + 1;
       setTimeout(startOne, Math.min(100 * 2 ** deaths, 10_000), number).unref();
     });
   }
 
-  function untilAllReady(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      failFirst = reject;
-      const timer = setInterval(() => {
-        if (ready.size < count) return;
-        clearInterval(timer);
-        failFirst = () => {};
-        resolve();
-      }, 20);
-    });
+  async function untilAllReady(): Promise<void> {
+    const until = performance.now() + readyWithinMs;
+    while (ready.size < count) {
+      if (startFailure !== undefined) throw startFailure;
+      if (performance.now() > until)
+        throw noStart(`Only ${ready.size} of ${count} workers were ready within ${readyWithinMs / 1000} s.`);
+      await sleep(20);
+    }
+    isStarting = false;
   }
 
   async function endOne(worker: Worker): Promise<void> {
     const ended = once(worker, "exit");
-    worker.process.kill("SIGTERM");
-    const timer = setTimeout(() => worker.process.kill("SIGKILL"), drainMs + 2_000);
+    // Nothing is under way in one that is not ready, and it does not listen yet.
+    const killAfterMs = ready.has(worker) ? drainMs + 2_000 : 0;
+    tell(worker, { isEnd: true });
+    const timer = setTimeout(() => worker.process.kill("SIGKILL"), killAfterMs);
     await ended;
     clearTimeout(timer);
   }
 
+  async function close(): Promise<void> {
+    isClosing = true;
+    await Promise.all(Object.values(cluster.workers ?? {}).map((worker) => worker && endOne(worker)));
+  }
+
   for (let number = 1; number <= count; number++) startOne(number);
-  await untilAllReady();
+  try {
+    await untilAllReady();
+  } catch (error) {
+    await close();
+    throw error;
+  }
   return {
     count,
     urls,
@@ -133,9 +157,18 @@ export async function startWorkers(options: WorkerPoolOptions): Promise<WorkerPo
       const all = await Promise.all([own.getMetricsAsJSON(), ...theirs]);
       return AggregatorRegistry.aggregate(all.filter((each) => each.length > 0) as object[]).metrics();
     },
-    async close() {
-      isClosing = true;
-      await Promise.all(Object.values(cluster.workers ?? {}).map((worker) => worker && endOne(worker)));
-    },
+    close,
   };
+}
+
+function tell(worker: Worker, message: Order | Beginning): void {
+  if (worker.isConnected()) worker.send(message);
+}
+
+function noStart(message: string): TidegateError {
+  return new TidegateError(
+    "TG_WORKERS_START",
+    message,
+    "The log says what it was doing. Start again, with fewer workers if the machine is short of memory.",
+  );
 }

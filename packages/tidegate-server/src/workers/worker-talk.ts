@@ -1,13 +1,13 @@
 import type { Server } from "../server.js";
 import { asking } from "./asking.js";
-import type { Beginning, Message, Question } from "./messages.js";
+import type { Beginning, Message, Order, Question } from "./messages.js";
 
 /** A worker's side of the talk with its parent. */
 export interface WorkerTalk {
   /** For the server: asks the other workers. */
   finishElsewhere(id: string, status: number | undefined): Promise<boolean>;
-  /** Tells the parent that this worker is ready, and answers what it asks from now on. */
-  serve(server: Server): void;
+  /** Tells the parent that this worker is ready, answers what it asks from now on, and ends when it says so. */
+  serve(server: Server, end: () => void): void;
 }
 
 /** The configuration of the parent, which is asked for before all else: what is told to a process that does not listen yet is lost. */
@@ -18,16 +18,21 @@ export function configOfParent(): Promise<Beginning["config"]> {
   });
 }
 
+/** Tells the parent why this worker can not start: it says so, and ends it. */
+export function giveUp(error: unknown): void {
+  tell({ failure: error instanceof Error ? error.message : String(error) });
+}
+
 export function workerTalk(): WorkerTalk {
   const parent = asking(tell);
   return {
     finishElsewhere: (id, status) =>
       parent.ask({ kind: "finish", id, ...(status !== undefined && { status }) }, false),
-    serve(server) {
-      process.on("message", async (message: Message) => {
+    serve(server, end) {
+      process.on("message", async (message: Order) => {
         if ("answer" in message) parent.hear(message);
-        else if ("question" in message)
-          tell({ number: message.number, answer: await answerTo(message.question, server) });
+        else if ("isEnd" in message) end();
+        else tell({ number: message.number, answer: await answerTo(message.question, server) });
       });
       const { proxy, decide } = server.urls;
       tell({ urls: { ...(proxy && { proxy }), ...(decide && { decide }) } });
