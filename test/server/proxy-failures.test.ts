@@ -198,6 +198,32 @@ describe("an upstream that", () => {
     }
   });
 
+  it.each([
+    ["all at once", 0],
+    ["with a pause after the answer", 300],
+  ])(
+    "answers before it has read a large body is heard, and the connection goes on: %s",
+    async (_, pauseMs) => {
+      const app = await openUpstream((_, res) => res.writeHead(401, { "Content-Length": 5 }).end("early"));
+      const { port } = await openRig({ upstreams: [{ urls: [app.url] }] });
+      const half = Buffer.alloc(10_000_000);
+      const socket = connect(port, "127.0.0.1").on("error", () => {});
+      sockets.add(socket);
+      const write = (bytes: string | Buffer): Promise<void> =>
+        new Promise((resolve) => void socket.write(bytes, () => resolve()));
+      await write(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${2 * half.length}\r\n\r\n`);
+      await write(half);
+      if (pauseMs > 0) {
+        expect(await heard(socket, /early$/)).toMatch(/^HTTP\/1\.1 401 /);
+        await delay(pauseMs);
+      }
+      const answers = heard(socket, pauseMs > 0 ? /early$/ : /early[\s\S]*early$/);
+      await write(half);
+      await write("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+      expect((await answers).match(/HTTP\/1\.1 401 /g)).toHaveLength(pauseMs > 0 ? 1 : 2);
+    },
+  );
+
   it("has as many requests as it has connections makes others wait, and too many are 503", async () => {
     let most = 0;
     let now = 0;

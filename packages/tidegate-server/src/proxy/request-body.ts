@@ -60,10 +60,7 @@ export class RequestBody extends Readable {
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     clearTimeout(this.#timer);
-    if (this.#isAttached) {
-      this.#req.off("data", this.#take).off("end", this.#end).off("close", this.#cut);
-      this.#req.pause();
-    }
+    if (this.#isAttached) this.#req.off("data", this.#take).off("end", this.#end).off("close", this.#cut);
     done(error);
   }
 
