@@ -1,4 +1,5 @@
 import { connect } from "node:net";
+import type { Fact } from "tidegate";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   closeAll,
@@ -150,6 +151,39 @@ describe("nothing of it reaches the upstream:", () => {
     );
     expect(text).toMatch(/^HTTP\/1\.1 413 [\s\S]*application\/problem\+json[\s\S]*TG_REQUEST_LARGE/);
     expect(app.count).toBe(0);
+  });
+});
+
+describe("what a rule counts by is said once:", () => {
+  const websocket = "Connection: upgrade\r\nUpgrade: websocket\r\n";
+  const repeated: Record<string, readonly [by: Fact | Fact[], lines: string]> = {
+    "two API keys": ["apiKey", "X-Api-Key: real\r\nX-API-KEY: junk\r\n"],
+    "an API key and an empty one": ["apiKey", "X-Api-Key: real\r\nX-Api-Key:\r\n"],
+    "two API keys, one spelt as CGI reads it": ["apiKey", "X-Api-Key: junk\r\nX_Api_Key: real\r\n"],
+    "two bearer tokens": ["apiKey", "Authorization: Bearer junk\r\nAuthorization: Bearer real\r\n"],
+    "a header that a rule names": ["header:X-Tenant", "x-tenant: a\r\nX-Tenant: a\r\n"],
+    "a header that is part of a key": [["ip", "header:X-Tenant"], "x-tenant: a\r\nX-Tenant: b\r\n"],
+    "two values of a cookie": ["cookie:sid", "Cookie: sid=junk; a=b; sid=real\r\n"],
+    "two values of a cookie in two lines": ["cookie:sid", "Cookie: sid=junk\r\nCookie: sid=real\r\n"],
+    "two API keys of a WebSocket": ["apiKey", `X-Api-Key: real\r\nX-Api-Key: junk\r\n${websocket}`],
+  };
+  const ask = (lines: string): Promise<string> =>
+    raw(rig.port, `GET / HTTP/1.1\r\nHost: a\r\n${lines}\r\n`, { until: /\}$/ });
+
+  for (const [what, [by, lines]] of Object.entries(repeated)) {
+    it(`${what} are refused with 400, and pass where no rule in force looks at them`, async () => {
+      rig.gate.update({ rules: [{ name: "counted", by, limits: ["9 per 1h"] }] });
+      expect(await ask(lines)).toMatch(/^HTTP\/1\.1 400 [\s\S]*TG_REQUEST_REPEATED/);
+      expect(app.count).toBe(0);
+      rig.gate.update({ rules: [{ name: "counted", by: "ip", limits: ["9 per 1h"] }] });
+      expect(await ask(lines)).toMatch(/^HTTP\/1\.1 200 /);
+    });
+  }
+
+  it("once is once: a key, a token and a cookie that is there twice with one value pass", async () => {
+    rig.gate.update({ rules: [{ name: "all", by: ["apiKey", "cookie:sid"], limits: ["9 per 1h"] }] });
+    const lines = "X-Api-Key: a\r\nAuthorization: Bearer b\r\nCookie: sid=c; Sid=d; sid=c\r\n";
+    expect(await ask(`${lines}Accept: a\r\nAccept: b\r\n`)).toMatch(/^HTTP\/1\.1 200 /);
   });
 });
 

@@ -20,6 +20,7 @@ import { ProxyResponse } from "./proxy-response.js";
 import { dropRest } from "./request-body.js";
 import { type RequestHead, readHead } from "./request-head.js";
 import { routes } from "./routes.js";
+import { saidOnce } from "./said-once.js";
 import { serverOptions } from "./server-options.js";
 import { tracking } from "./tracking.js";
 import { trafficMeters } from "./traffic-meters.js";
@@ -58,6 +59,7 @@ export function openProxy({ settings, gate, log, registry, track, onEnded }: Pro
   const peerOf = peerBook(trustedProxies);
   const kindOf = headerKinds({ clientIpHeader, identity });
   const check = headPasses();
+  const checkSaidOnce = saidOnce(gate);
   const meter = trafficMeters(registry);
   const clientOf = clientResolver({ trustedProxies, clientIpHeader });
   const keyOf = clientKey(clientOf);
@@ -122,7 +124,8 @@ export function openProxy({ settings, gate, log, registry, track, onEnded }: Pro
     const peer = peerOf(req.socket);
     if (res.destroyed || peer.isDoubted) return;
     const head = readHead(req, peer, kindOf);
-    const problem = check(head) ?? (isUpgrade(req) ? upgradeProblem(head) : expectProblem(req, res));
+    const problem =
+      check(head) ?? checkSaidOnce(req) ?? (isUpgrade(req) ? upgradeProblem(head) : expectProblem(req, res));
     if (problem !== undefined) {
       peer.isDoubted = true;
       sendProblem(res, problem, problemHeaders(problem));
@@ -171,7 +174,7 @@ export function openProxy({ settings, gate, log, registry, track, onEnded }: Pro
   function tunnel(req: IncomingMessage, socket: Duplex, first: Buffer): void {
     const peer = peerOf(req.socket);
     const head = readHead(req, peer, kindOf);
-    const problem = check(head) ?? upgradeProblem(head);
+    const problem = check(head) ?? checkSaidOnce(req) ?? upgradeProblem(head);
     const passage = problem === undefined ? passageFor(head) : undefined;
     if (passage === undefined) {
       const answer = problem ?? problems.noRoute;
