@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { ClientResolver } from "tidegate/http";
 import type { Problem } from "../problem.js";
 import { tellForwarded } from "./forwarded.js";
 import { withoutNamed } from "./hop-by-hop.js";
@@ -14,7 +15,7 @@ const absoluteForm = /^https?:\/\/([^/?]*)([!-"$-~\x80-\xff]*)$/i;
 const hostForm = /^(?=.{1,261}$)(?:[\w~-]+(?:\.[\w~-]+)*\.?|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i;
 
 /** In this order: what makes the framing doubtful comes first, and what is told upstream last. */
-export function headPasses(): Pass {
+export function headPasses(clientOf: ClientResolver): Pass {
   const name = `tidegate-${randomBytes(4).toString("hex")}`;
   const passes: readonly Pass[] = [
     countLines,
@@ -24,7 +25,7 @@ export function headPasses(): Pass {
     checkHost,
     checkIdentity,
     dropNamed,
-    tellForwarded,
+    tellForwarded(clientOf),
     (head) => passVia(head, name),
     nameHost,
   ];

@@ -15,7 +15,10 @@ describe("a request header is", () => {
     ["X_Customer_Id", "look-alike"],
     ["x-customer_id", "look-alike"],
     ["True_Client-IP", "look-alike"],
-    ["true-client-ip", "proxy-only"],
+    ["true-client-ip", "client-ip"],
+    ["X-Real-IP", "proxy-only"],
+    ["Forwarded", "hop"],
+    ["X-Forwarded-For", "hop"],
     ["X-Forwarded-Ssl", "proxy-only"],
     ["X_FORWARDED_FOR", "look-alike"],
     ["X-Forwarded_Ssl", "look-alike"],
@@ -26,6 +29,15 @@ describe("a request header is", () => {
     ["constructor", "plain"],
   ])("%s: %s", (name, kind) => {
     expect([kindOf(name), kindOf(name)]).toEqual([kind, kind]);
+  });
+
+  it("the chain that is believed, and not the other", () => {
+    const kinds = (clientIpHeader: string) => {
+      const kindOf = headerKinds({ clientIpHeader, identity: [] });
+      return [kindOf("X-Forwarded-For"), kindOf("Forwarded")];
+    };
+    expect(kinds("X-Forwarded-For")).toEqual(["x-forwarded-for", "hop"]);
+    expect(kinds("Forwarded")).toEqual(["hop", "forwarded"]);
   });
 
   it("known as such however many others were seen before", () => {

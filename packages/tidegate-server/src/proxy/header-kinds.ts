@@ -11,6 +11,8 @@ export type HeaderKind =
   | "x-forwarded-host"
   | "x-forwarded-proto"
   | "forwarded"
+  /** The one in which trusted proxies tell the client's address, if it is neither of these. */
+  | "client-ip"
   | "identity"
   /** Of use only from a trusted proxy. */
   | "proxy-only"
@@ -23,6 +25,9 @@ export type HeaderKind =
  */
 const hops = ["keep-alive", "te", "trailer", "upgrade", "expect", "http2-settings"];
 
+/** Written by the proxy itself, of whichever it believes. */
+const chains = ["x-forwarded-for", "forwarded"] as const;
+
 const known = new Map<string, HeaderKind>([
   ...hops.map((name) => [name, "hop"] as const),
   ...(
@@ -32,10 +37,8 @@ const known = new Map<string, HeaderKind>([
       "content-length",
       "transfer-encoding",
       "via",
-      "x-forwarded-for",
       "x-forwarded-host",
       "x-forwarded-proto",
-      "forwarded",
     ] as const
   ).map((name) => [name, name] as const),
 ]);
@@ -53,8 +56,8 @@ export interface KindOptions {
 export function headerKinds({ clientIpHeader, identity }: KindOptions): (name: string) => HeaderKind {
   const remembered = new Map<string, HeaderKind>();
   const identities = new Set(identity.map((name) => name.toLowerCase()));
-  const proxyOnly = new Set(["x-real-ip", clientIpHeader.toLowerCase()]);
-  const believed = new Set([...identities, ...proxyOnly, ...known.keys()].map(asRead));
+  const clientIp = clientIpHeader.toLowerCase();
+  const believed = new Set([...identities, "x-real-ip", clientIp, ...chains, ...known.keys()].map(asRead));
 
   function findOut(name: string): HeaderKind {
     const lower = name.toLowerCase();
@@ -62,7 +65,10 @@ export function headerKinds({ clientIpHeader, identity }: KindOptions): (name: s
     if (usual !== undefined) return usual;
     if (lower.startsWith("proxy-")) return "hop";
     if (identities.has(lower)) return "identity";
-    if (proxyOnly.has(lower) || lower.startsWith("x-forwarded-")) return "proxy-only";
+    const chain = chains.find((each) => each === lower);
+    if (chain !== undefined) return chain === clientIp ? chain : "hop";
+    if (lower === clientIp) return "client-ip";
+    if (lower === "x-real-ip" || lower.startsWith("x-forwarded-")) return "proxy-only";
     const read = asRead(lower);
     return believed.has(read) || read.startsWith("x-forwarded-") ? "look-alike" : "plain";
   }

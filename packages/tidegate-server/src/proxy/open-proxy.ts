@@ -58,10 +58,10 @@ export function openProxy({ settings, gate, log, registry, track, onEnded }: Pro
   const identity = [identify.user, identify.customer].filter((name) => name !== undefined);
   const peerOf = peerBook(trustedProxies);
   const kindOf = headerKinds({ clientIpHeader, identity });
-  const check = headPasses();
-  const checkSaidOnce = saidOnce(gate);
   const meter = trafficMeters(registry);
   const clientOf = clientResolver({ trustedProxies, clientIpHeader });
+  const check = headPasses(clientOf);
+  const checkSaidOnce = saidOnce(gate);
   const keyOf = clientKey(clientOf);
   const takePlace = tunnelPlaces();
   const tracks = tracking({ track, clientOf, log });

@@ -22,7 +22,9 @@ export class RequestHead {
   encodingCount = 0;
   via = "";
   isIdentityTwice = false;
+  /** What a trusted proxy says of the client, in the one header it is believed in. */
   forwarded = "";
+  clientIp = "";
   forwardedFor = "";
   forwardedHost = "";
   forwardedProto = "";
@@ -79,6 +81,11 @@ export function readHead(
         break;
       case "forwarded":
         if (peer.isTrusted) head.forwarded = joined(head.forwarded, value);
+        break;
+      case "client-ip":
+        if (!peer.isTrusted) break;
+        head.clientIp = joined(head.clientIp, value);
+        head.headers.push(name, value);
         break;
       case "x-forwarded-host":
         if (peer.isTrusted) head.forwardedHost = value;
