@@ -65,6 +65,18 @@ describe("a file made to exhaust the reader is refused", () => {
     expect(refusal(() => parsePolicy(text)).code).toMatch(/^TG_/);
   });
 
+  it("nothing but errors costs no more than a list of that length", () => {
+    const cost = (text: string): number => {
+      const { user } = process.cpuUsage();
+      refusal(() => parsePolicy(text));
+      return process.cpuUsage().user - user;
+    };
+    const least = (text: string): number => Math.min(...Array.from({ length: 3 }, () => cost(text)));
+    const list = least(`- ${"x\n- ".repeat(60_000)}`);
+    expect(least(`a: ${'"'.repeat(400_000)}`)).toBeLessThan(3 * list);
+    expect(least("&a ".repeat(133_000))).toBeLessThan(3 * list);
+  });
+
   it("aliases of aliases, whose sum is beyond all memory", () => {
     const lines = ["a0: &a0 [x, x]"];
     for (let i = 1; i <= 25; i++) lines.push(`a${i}: &a${i} [*a${i - 1}, *a${i - 1}]`);

@@ -1,4 +1,4 @@
-import { Composer, type Document, Lexer, type ParsedNode, Parser, type YAMLParseError } from "yaml";
+import { Composer, type CST, type Document, Lexer, type ParsedNode, Parser, type YAMLParseError } from "yaml";
 import type { ProblemList, Words } from "./problem-list.js";
 import { printable } from "./shown.js";
 import type { Source } from "./source.js";
@@ -13,7 +13,10 @@ const mostLexemes = 300_000;
 /** The one YAML 1.2 document of a source; undefined when there are problems. What it takes is bounded, whatever is written. */
 export function yamlDocument(source: Source, problems: ProblemList): YamlDocument | undefined {
   const tokens = tokensOf(source, problems);
-  if (tokens === undefined) return undefined;
+  return tokens && withoutTraces(() => onlyDocument(tokens, source, problems));
+}
+
+function onlyDocument(tokens: CST.Token[], source: Source, problems: ProblemList): YamlDocument | undefined {
   // Keys are compared by whoever walks the tree: the composer would compare each with all others.
   const composer = new Composer<ParsedNode>({
     version: "1.2",
@@ -39,6 +42,17 @@ export function yamlDocument(source: Source, problems: ProblemList): YamlDocumen
   return problems.isEmpty ? document : undefined;
 }
 
+/** A text may have an error at every second character, and to find out where in the code each was made takes longer than all the rest. */
+function withoutTraces<T>(act: () => T): T {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    return act();
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
+}
+
 function tellErrors(errors: readonly YAMLParseError[], { text }: Source, problems: ProblemList): void {
   const [first] = errors;
   if (first !== undefined && isIndentation(first, errors, text))
@@ -53,9 +67,9 @@ function textFrom(offset: number, text: string): number {
   return at;
 }
 
-function tokensOf({ text }: Source, problems: ProblemList) {
+function tokensOf({ text }: Source, problems: ProblemList): CST.Token[] | undefined {
   const parser = new Parser();
-  const tokens = [];
+  const tokens: CST.Token[] = [];
   let lexemes = 0;
   for (const lexeme of new Lexer().lex(text)) {
     for (const token of parser.next(lexeme)) tokens.push(token);
