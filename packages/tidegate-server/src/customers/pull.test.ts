@@ -51,15 +51,17 @@ it("those with a change under way are left alone, and so are those that go", asy
 
 it("whoever has a senseless row is not taken for gone, and the first of two rows counts", async () => {
   const directory = memoryDirectory();
-  for (const id of ["a", "b"]) await directory.putCustomer(id, { tier: "pro" });
+  for (const id of ["a", "b", "7"]) await directory.putCustomer(id, { tier: "pro" });
   const source = sourceOf([
     { id: "a", tier: 7 },
+    { id: 7, tier: "no tier\n" },
     { id: "b", tier: "free" },
     { id: "b", tier: "pro" },
   ]);
-  const pulled = await pull({ ...usual, ...into(directory), source, before: new Set(["a", "b"]) });
-  expect(pulled).toMatchObject({ rejected: 2, removed: 0 });
+  const pulled = await pull({ ...usual, ...into(directory), source, before: new Set(["a", "b", "7"]) });
+  expect(pulled).toMatchObject({ rejected: 3, removed: 0 });
   expect(directory.customer("a")).toEqual({ tier: "pro" });
+  expect(directory.customer("7")).toEqual({ tier: "pro" });
   expect(directory.customer("b")).toEqual({ tier: "free" });
 });
 

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { CustomerRecord, Directory } from "tidegate";
 import type { Data } from "../data.js";
 import type { CustomerSource } from "./customer-source.js";
-import { readRow, type SourceCustomer } from "./read-row.js";
+import { idOf, readRow, type SourceCustomer } from "./read-row.js";
 
 export interface PullOptions {
   readonly source: CustomerSource;
@@ -55,8 +55,8 @@ export async function pull(options: PullOptions): Promise<Pulled> {
     if (typeof customer === "string" || isTwice) {
       rejected++;
       rejectedWhy ??= isTwice ? "there are two rows of one id" : (customer as string);
-      const id = (row as { id?: unknown } | null)?.id;
-      if (typeof id === "string") ids.add(id);
+      const id = idOf((row as { id?: unknown } | null)?.id);
+      if (id !== undefined) ids.add(id);
       return [];
     }
     ids.add(customer.id);

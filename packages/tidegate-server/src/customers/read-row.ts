@@ -26,7 +26,8 @@ export function readRow(row: unknown): SourceCustomer | string {
   return { id, ...(isTier && { tier }), ...(limits !== undefined && { limits }) };
 }
 
-function idOf(value: unknown): string | undefined {
+/** Ids are texts or whole numbers; undefined: it is none. */
+export function idOf(value: unknown): string | undefined {
   if (typeof value === "bigint" || (typeof value === "number" && Number.isSafeInteger(value)))
     return String(value);
   return typeof value === "string" && value !== "" && value.length <= longestId && !/\p{Cs}/u.test(value)
