@@ -189,6 +189,16 @@ describe("an upstream that", () => {
     expect(await raw(port, ask)).toMatch(/^HTTP\/1\.1 504 /);
   });
 
+  it("answers 204 with a length and a body is heard, without them", async () => {
+    const url = await bareUpstream((socket) =>
+      socket.on("data", () => socket.write("HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\nhello")),
+    );
+    const { port } = await openRig({ upstreams: [{ urls: [url] }] });
+    const text = await raw(port, ask.repeat(2).replace("Connection: close\r\n", ""));
+    expect(text.match(/^HTTP\/1\.1 204 /gm)).toHaveLength(2);
+    expect(text).not.toMatch(/hello|content-length/i);
+  });
+
   it("answers before it has read the body is heard", async () => {
     const app = await openUpstream((_, res) => res.writeHead(403).end("no"));
     const { url } = await openRig({ upstreams: [{ urls: [app.url] }] });

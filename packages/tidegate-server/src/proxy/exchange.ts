@@ -34,6 +34,7 @@ export interface Passage {
   readonly onEnded: ((req: IncomingMessage, status: number | undefined) => void) | undefined;
 }
 
+const bodiless = new Set([204, 304]);
 const safe = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /**
@@ -196,8 +197,8 @@ export class Exchange implements Errand {
       return;
     }
     const { code } = Object(error);
-    // undici expects a body of a 304 that says how long the body would be. There is none, and none is missing.
-    if (this.#status === 304 && code === "UND_ERR_RES_CONTENT_LENGTH_MISMATCH") {
+    // undici expects a body of a 204 or 304 that tells a length. There is none, and none is missing.
+    if (bodiless.has(this.#status) && code === "UND_ERR_RES_CONTENT_LENGTH_MISMATCH") {
       this.onComplete();
       return;
     }
