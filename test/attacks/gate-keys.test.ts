@@ -1,5 +1,14 @@
 import { Redis } from "ioredis";
-import { createGate, type Gate, type GateOptions, memoryStore, type Store, type Subject } from "tidegate";
+import {
+  createGate,
+  earrrl,
+  fixedWindow,
+  type Gate,
+  type GateOptions,
+  memoryStore,
+  type Store,
+  type Subject,
+} from "tidegate";
 import { redisStore } from "tidegate/redis";
 import { subjectOf } from "tidegate/testing";
 import { afterAll, afterEach, describe, expect, inject, it } from "vitest";
@@ -267,6 +276,34 @@ describe("a million identities", { timeout: 120_000 }, () => {
         if ((await gate.decide(subjectOf(ip, { account: "victim" }))).allowed) guesses++;
     }
     expect(guesses).toBeLessThanOrEqual(5);
+  });
+
+  it.each(
+    places.flatMap(([name, openStore]) => [
+      { name, openStore, limit: earrrl({ rate: "5 per minute", halfLife: "1m" }) },
+      { name, openStore, limit: fixedWindow({ limit: 5, window: "1m", countRefused: true }) },
+    ]),
+  )("are no cover for one already held: $limit.kind on $name", async ({ openStore, limit }) => {
+    const store = openStore();
+    const rules = [{ name: "account", by: "account", limits: [limit], hold: { for: "24h" } }] as const;
+    const victim = subjectOf("203.0.113.7", { account: "victim" });
+    const whoHeld = open({ store, rules });
+    for (let i = 0; i < 50; i++) await whoHeld.decide(victim);
+
+    const stranger = open({ store, rules, newKeysPerSecond: 3 });
+    const held: string[] = [];
+    stranger.on("held", ({ key }) => held.push(key));
+    const ip = "10.0.0.1";
+    const crowd = Array.from({ length: 5 }, (_, i) => subjectOf(ip, { account: `made-up-${i}` }));
+    for (const one of crowd) expect(await stranger.decide(one)).toMatchObject({ allowed: true });
+    expect(await stranger.decide({ ...victim, ip })).toMatchObject({
+      allowed: false,
+      reason: "held",
+      verdict: { key: "victim" },
+    });
+    const inTheCrowd = await stranger.decide(subjectOf(ip, { account: "made-up-5" }));
+    expect(inTheCrowd.verdicts.map(({ rule }) => rule)).toEqual(["account crowd"]);
+    expect(held).toEqual([]);
   });
 
   it("of customers are remembered within bounds, each with its own tier", async () => {

@@ -26,7 +26,7 @@ export interface Question {
   /** Where it is asked whether the rule spares this request, or -1. */
   readonly trustAt: number;
   readonly isShadow: boolean;
-  /** The rule does not apply, but holds its offenders everywhere. */
+  /** Asks only whether the key is held: the rule does not apply, but holds its offenders everywhere, or the key counts for its block. */
   readonly isWatch: boolean;
 }
 
@@ -116,7 +116,7 @@ export class Questions {
   /**
    * Beyond its share of new keys an address block is one client more: what it asks is counted for the block too, which
    * bounds how many new keys it makes. Limits that keep what they refuse would be made all the same, so the key itself is
-   * not asked about those, nor held.
+   * not asked about those, and does not come to be held; but held it may be, and where no limit is asked that is.
    */
   private askCrowd(rule: Rule, key: string): void {
     const as = crowdOf(rule.name);
@@ -131,9 +131,12 @@ export class Questions {
     const to = this.checks.length;
     const own = { ...counting, as: rule.name, key, id: this.idFor(rule, levels, cost) };
     for (const level of levels.filter(countedAlone)) this.check(own, level);
+    const isUnasked = this.checks.length === to;
+    const ladderAt = isUnasked ? this.askLadder(rule, own) : -1;
     const plain = { ladderAt: -1, trustAt: -1, isShadow, isWatch: false };
     this.note({ rule, as, key: counting.key, from, to, ...plain });
-    this.note({ rule, as: rule.name, key, from: to, to: this.checks.length, ...plain });
+    const beside = { rule, as: rule.name, key, from: to, to: this.checks.length };
+    this.note({ ...beside, ...plain, ladderAt, isWatch: isUnasked });
   }
 
   private note(question: Question): void {
