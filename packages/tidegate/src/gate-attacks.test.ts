@@ -35,10 +35,37 @@ describe("what must not slip through", () => {
   });
 
   it("a policy too large for one decision is refused when made, a crowd counted in", () => {
-    const many = (by: "ip" | "header:x") =>
-      Array.from({ length: 130 }, (_, i) => ({ name: `r${i}`, by, limits: ["1 per hour"] }) as const);
-    expect(() => openGate({ rules: many("ip") })).not.toThrow();
-    expect(() => openGate({ rules: many("header:x") })).toThrow("TG_POLICY_LARGE");
+    const many = (by: "ip" | "header:x", length: number) =>
+      Array.from({ length }, (_, i) => ({ name: `r${i}`, by, limits: ["1 per hour"] }) as const);
+    for (const by of ["ip", "header:x"] as const) {
+      expect(() => openGate({ rules: many(by, 128) })).toThrow("TG_POLICY_LARGE");
+      expect(() => openGate({ rules: many(by, 127) })).not.toThrow();
+      expect(() => openGate({ rules: many(by, 255), newKeysPerSecond: false })).not.toThrow();
+    }
+  });
+
+  it("the largest policy there may be is judged for a crowd of IPv6 clients too", async () => {
+    const rules = [
+      ...Array.from(
+        { length: 10 },
+        (_, i) => ({ name: `tier ${i}`, by: "customer", limits: "tier" }) as const,
+      ),
+      ...Array.from(
+        { length: 7 },
+        (_, i) => ({ name: `ip ${i}`, by: "ip", limits: ["1000 per hour"] }) as const,
+      ),
+    ];
+    const tiers = { free: ["1000 per hour"] } as const;
+    expect(() => openGate({ rules: [...rules, { ...perIp }], tiers })).toThrow("TG_POLICY_LARGE");
+    const { gate } = openGate({ rules, tiers, newKeysPerSecond: 1 });
+    const windows = Object.fromEntries(Array.from({ length: 12 }, (_, i) => [i + 1, 1000]));
+    for (let i = 0; i < 4; i++) {
+      await gate.customers.setLimits(`c${i}`, windows);
+      const visit = subjectOf(`2001:db8:0:${i}::1`, { customer: `c${i}` });
+      expect(await gate.decide(visit)).toMatchObject({ allowed: true, reason: "within-limits" });
+    }
+    const crowded = await gate.decide(subjectOf("2001:db8:0:9::1", { customer: "c3" }));
+    expect(crowded.verdicts).toHaveLength(2 * (10 * 12 + 7));
   });
 
   it.each([

@@ -77,6 +77,7 @@ export function gateSurroundings(
   const terms: PolicyTerms = {
     keyForm: { fingerprint: settings.identity.fingerprint, isShort: hasShortFingerprints },
     canFinish: settings.canFinish,
+    capsNewKeys: newKeysPerSecond !== undefined,
     warn,
     accept: (limit) => store.accept?.(limit),
   };

@@ -131,7 +131,7 @@ function errorOf(
 ): ConfigError | undefined {
   const store = memoryStore({ maxKeys: 16 });
   try {
-    void createGate({ ...policy, store, identity, canFinish, newKeysPerSecond: false, onWarning }).close();
+    void createGate({ ...policy, store, identity, canFinish, onWarning }).close();
     return undefined;
   } catch (error) {
     if (error instanceof ConfigError) return error;

@@ -7,6 +7,7 @@ import { advice } from "./advice.js";
 import { Candidates } from "./candidates.js";
 import { blockText, parseBlock } from "./identity/address.js";
 import { type AddressSet, addressSet } from "./lists/address-set.js";
+import { countedAlone } from "./rule-asks.js";
 import { compileRules, isPlain, type Rule, type RuleTerms } from "./rules.js";
 import { compileTiers, mostOverrides, type Tiers } from "./tiers.js";
 
@@ -40,6 +41,8 @@ export const policyOptions: readonly string[] = [
 
 export interface PolicyTerms extends Omit<RuleTerms, "tiersLease"> {
   readonly warn: (warning: Warning) => void;
+  /** Whether a key beyond its block's share of new ones is counted for the block too. */
+  readonly capsNewKeys: boolean;
   /** Throws for a limit the store can not keep. */
   readonly accept: (limit: Limit) => void;
 }
@@ -72,7 +75,7 @@ export function compilePolicy(policy: Policy, terms: PolicyTerms): CompiledPolic
     terms.accept(limit);
     if (tiersLease) limit.ledger?.validate?.(1, "lease");
   }
-  validateSize(rules, tiers);
+  validateSize(rules, tiers, terms.capsNewKeys);
   for (const { levels, ladder } of rules) {
     for (const { limit } of levels ?? []) terms.accept(limit);
     if (ladder !== undefined) terms.accept(ladder.limit);
@@ -102,19 +105,20 @@ function sourceOf(policy: Policy): Policy {
   return Object.fromEntries(own) as unknown as Policy;
 }
 
-/** One decision asks about so many limits at most, and a crowd is asked about beside the client itself. */
-function validateSize(rules: readonly Rule[], { longest }: Tiers): void {
+/** One decision asks about so many limits at most, and a crowd is asked about beside the client itself: of any rule, for IPv6 clients have addresses to spare. */
+function validateSize(rules: readonly Rule[], { longest }: Tiers, capsNewKeys: boolean): void {
   let checks = 0;
-  for (const { levels, isForgeable, ladder, trust } of rules) {
+  for (const { levels, ladder, trust } of rules) {
     const own = levels?.length ?? Math.max(longest, mostOverrides);
-    checks += own * (isForgeable ? 2 : 1) + (ladder ? 1 : 0) + (trust ? 1 : 0);
+    const beside = capsNewKeys ? (levels?.filter(countedAlone).length ?? own) : 0;
+    checks += own + beside + (ladder ? 1 : 0) + (trust ? 1 : 0);
   }
   if (checks <= mostChecks) return;
   throw new ConfigError(
     "TG_POLICY_LARGE",
     "rules",
     `one request could raise ${checks} questions, and ${mostChecks} are the most.`,
-    `Use fewer rules or limits; keys a client can make up count twice, rules by tier ${mostOverrides}.`,
+    `Use fewer rules or limits: a rule by tier counts as ${mostOverrides} limits or more, and most limits ask twice unless newKeysPerSecond is false.`,
   );
 }
 
