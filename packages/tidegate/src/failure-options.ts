@@ -55,14 +55,16 @@ export function parseFailureOptions(options: FailureOptions): FailureTerms {
       'Use "local", "allow" or "deny".',
     );
   }
-  for (const hook of ["onDegraded", "onRecovered"] as const) {
-    if (options[hook] !== undefined && typeof options[hook] !== "function")
-      throw new ConfigError(
-        "TG_HOOK",
-        hook,
-        `${shown(options[hook])} is not a function.`,
-        "Give a function, or leave it out.",
-      );
-  }
+  for (const hook of ["onDegraded", "onRecovered"] as const) validateHook(options[hook], hook);
   return { deadlineMs, failures, pauseMs, onStoreFailure };
+}
+
+export function validateHook(hook: unknown, path: string): void {
+  if (hook === undefined || typeof hook === "function") return;
+  throw new ConfigError(
+    "TG_HOOK",
+    path,
+    `${shown(hook)} is not a function.`,
+    "Give a function, or leave it out.",
+  );
 }

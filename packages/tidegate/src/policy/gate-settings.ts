@@ -1,8 +1,10 @@
 import { type Clock, checkedClock, systemClock } from "../clock.js";
 import { ConfigError, shown } from "../errors.js";
+import { validateHook } from "../failure-options.js";
 import type { GateOptions, IdentityOptions, Warning } from "../gate.js";
 import { rejectUnknownOptions } from "../limit.js";
 import type { Store } from "../store.js";
+import { parseFlag } from "./choices.js";
 import { policyOptions } from "./policy.js";
 
 /** What a gate is told beside its policy, found to be in order. */
@@ -46,19 +48,14 @@ export function validateEvent(name: unknown): void {
 
 export function parseSettings(options: GateOptions, store: Store): GateSettings {
   const { newKeysPerSecond = 1000, maxDelayed = 1000, onWarning = logWarning } = options;
-  if (typeof onWarning !== "function") {
-    throw new ConfigError(
-      "TG_HOOK",
-      "onWarning",
-      `${shown(onWarning)} is not a function.`,
-      "Give a function, or leave it out.",
-    );
-  }
+  validateHook(onWarning, "onWarning");
+  validateHook(options.onDegraded, "onDegraded");
+  validateHook(options.onRecovered, "onRecovered");
   return {
     identity: parseIdentity(options.identity),
     newKeysPerSecond: newKeysPerSecond === false ? undefined : whole(newKeysPerSecond, "newKeysPerSecond", 1),
     maxDelayed: whole(maxDelayed, "maxDelayed", 0),
-    canFinish: options.canFinish !== false,
+    canFinish: parseFlag(options.canFinish, true, "canFinish"),
     clock:
       options.clock === undefined
         ? (store.clock ?? systemClock)

@@ -2,6 +2,7 @@ import { offences } from "../algorithms/offences/offences.js";
 import { parseDuration } from "../duration.js";
 import { ConfigError, shown } from "../errors.js";
 import { type Limit, rejectUnknownOptions } from "../limit.js";
+import { parseFlag } from "./choices.js";
 import type { HoldOptions } from "./rule-options.js";
 
 /** How a rule holds its offenders. */
@@ -44,6 +45,6 @@ export function parseLadder(options: HoldOptions, defaultWithinMs: number, path:
       forgetMs:
         options.forget === undefined ? Math.max(...holdsMs) : parseDuration(options.forget, `${path}.forget`),
     }),
-    isEverywhere: options.everywhere === true,
+    isEverywhere: parseFlag(options.everywhere, false, `${path}.everywhere`),
   };
 }

@@ -5,6 +5,7 @@ import type { OnStoreFailure } from "../failure-options.js";
 import { type Limit, rejectUnknownOptions } from "../limit.js";
 import { isLeaseLimit, type LimitLike, parseLimitList } from "../limiter.js";
 import type { Outcome, Subject } from "../subject.js";
+import { notAChoice, oneOf, parseFlag } from "./choices.js";
 import { compileKey, isForgeable, type KeyForm, type KeyMaker } from "./key.js";
 import { type Ladder, parseLadder } from "./ladder.js";
 import { compileMatch, type RequestMatch } from "./matching/match.js";
@@ -119,14 +120,21 @@ function compileRule(options: RuleOptions, path: string, terms: RuleTerms): Rule
     isOff: mode === "off",
     isShadow: mode === "shadow",
     counts,
-    ladder: options.hold && parseLadder(options.hold, longestWindow(levels), `${where}.hold`),
+    ladder:
+      options.hold === undefined
+        ? undefined
+        : parseLadder(options.hold, longestWindow(levels), `${where}.hold`),
     maxDelayMs: parseDelay(options, where),
-    clearsOnSuccess: options.clearOnSuccess === true,
-    trust: options.trust && parseTrust(options.trust, options.name, terms.keyForm, `${where}.trust`),
-    isExposed: options.expose !== false,
+    clearsOnSuccess: parseFlag(options.clearOnSuccess, false, `${where}.clearOnSuccess`),
+    trust:
+      options.trust === undefined
+        ? undefined
+        : parseTrust(options.trust, options.name, terms.keyForm, `${where}.trust`),
+    isExposed: parseFlag(options.expose, true, `${where}.expose`),
     leases,
     onStoreFailure: parseFailure(options.onStoreFailure, `${where}.onStoreFailure`),
   };
+  validateEdges(options.edges, `${where}.edges`);
   if (!terms.canFinish && needsOutcome(rule)) throw needsFinish(where);
   validateTogether(rule, where);
   return rule;
@@ -174,7 +182,10 @@ function parseCount(count: RuleOptions["count"], path: string): Rule["counts"] {
 
 function parseDelay({ action, maxDelay }: RuleOptions, where: string): number {
   if (oneOf(action, ["refuse", "delay"], `${where}.action`) === "delay") {
-    return parseDuration(maxDelay ?? "10s", `${where}.maxDelay`);
+    const path = `${where}.maxDelay`;
+    const maxDelayMs = parseDuration(maxDelay === undefined ? "10s" : maxDelay, path);
+    if (maxDelayMs <= longestTimerMs) return maxDelayMs;
+    throw new ConfigError("TG_DELAY", path, "no request can wait so long.", 'Write "24d" at most.');
   }
   if (maxDelay === undefined) return 0;
   throw new ConfigError(
@@ -185,20 +196,17 @@ function parseDelay({ action, maxDelay }: RuleOptions, where: string): number {
   );
 }
 
-function parseFailure(given: OnStoreFailure | undefined, path: string): OnStoreFailure | undefined {
-  return given === undefined ? undefined : oneOf<OnStoreFailure>(given, ["local", "allow", "deny"], path);
+/** A timer set for longer rings at once. */
+const longestTimerMs = 2 ** 31 - 1;
+
+function validateEdges(edges: RuleOptions["edges"], path: string): void {
+  if (Array.isArray(edges) && edges.every((edge) => typeof edge === "string")) return;
+  if (edges === undefined || typeof edges === "boolean") return;
+  throw notAChoice(edges, path, 'Use true, false, or a list of edges by name, e.g. ["fastly"].');
 }
 
-/** The first is the default. */
-function oneOf<const T extends string>(given: T | undefined, choices: readonly [T, ...T[]], path: string): T {
-  if (given === undefined) return choices[0];
-  if (choices.includes(given)) return given;
-  throw new ConfigError(
-    "TG_CHOICE",
-    path,
-    `${shown(given)} is not a choice.`,
-    `Use ${choices.map((choice) => shown(choice)).join(", ")}.`,
-  );
+function parseFailure(given: OnStoreFailure | undefined, path: string): OnStoreFailure | undefined {
+  return given === undefined ? undefined : oneOf<OnStoreFailure>(given, ["local", "allow", "deny"], path);
 }
 
 /** Options that can not stand together, a cost no limit of the rule takes, names that are the gate's own. */

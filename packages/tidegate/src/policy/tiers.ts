@@ -38,6 +38,7 @@ export interface TierTerms {
 }
 
 export function compileTiers({ tiers = {}, defaultTier, onUnknown }: TierTerms): Tiers {
+  if (typeof tiers !== "object" || tiers === null || Array.isArray(tiers)) throw notTiers(tiers);
   const byName = new Map<string, readonly Level[]>();
   for (const [name, limits] of Object.entries(tiers)) {
     validateTierName(name);
@@ -94,6 +95,15 @@ function isUsable([seconds, limit]: readonly [number, number]): boolean {
     seconds <= tenYears &&
     Number.isSafeInteger(limit) &&
     limit >= 0
+  );
+}
+
+function notTiers(tiers: unknown): ConfigError {
+  return new ConfigError(
+    "TG_OPTIONS",
+    "tiers",
+    `${shown(tiers)} does not name tiers.`,
+    'Give an object such as { free: ["100 per hour"] }.',
   );
 }
 
