@@ -68,10 +68,10 @@ function gateIn(surroundings: Surroundings, first: CompiledPolicy, close: () => 
     return connection instanceof Connection ? connection.told(ip, tell) : tell(ip);
   }
 
-  function customerOf({ subject }: Request): Answer<Customer | undefined> {
+  function customerOf({ subject, at }: ReceivedRequest): Answer<Customer | undefined> {
     const { customer: id } = subject;
     if (!policy.usesTiers || id === undefined || id === "") return undefined;
-    return mirror.customer(typeof id === "string" ? id : String(id));
+    return mirror.customer(typeof id === "string" ? id : String(id), at);
   }
 
   function termsOf({ at }: ReceivedRequest): Terms {
@@ -185,7 +185,7 @@ function gateIn(surroundings: Surroundings, first: CompiledPolicy, close: () => 
         decision.delayedMs = waitedMs;
         return decision;
       }
-      const customer = await customerOf(request);
+      const customer = await customerOf(request.lookedAtAgain(clock()));
       const later = request.lookedAtAgain(clock());
       const early = beforeRules(later, decision.id);
       if (early !== undefined) return early;

@@ -17,6 +17,8 @@ export interface CustomerRecord {
   readonly tier?: string;
   /** Own limits, which replace the tier's: window in seconds to limit. Empty counts as none. */
   readonly limits?: ReadonlyMap<number, number>;
+  /** When some of it ends by itself, in milliseconds since the epoch: the gate then reads it again. */
+  readonly until?: number;
 }
 
 /**

@@ -6,6 +6,8 @@ import type { Level } from "./tiers.js";
 export class Customer extends HashedKey {
   /** Undefined: nothing is on record. */
   readonly record: CustomerRecord | undefined;
+  /** When some of its record ends by itself. */
+  readonly until: number;
   /** False once its record may have changed. */
   isCurrent = true;
   /** Its levels, and by which tiers, when last asked for: see tiers.ts. */
@@ -15,5 +17,6 @@ export class Customer extends HashedKey {
   constructor(id: string, record: CustomerRecord | undefined) {
     super(id);
     this.record = record;
+    this.until = record?.until ?? Number.POSITIVE_INFINITY;
   }
 }

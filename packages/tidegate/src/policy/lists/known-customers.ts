@@ -7,10 +7,10 @@ import type { Answer } from "../../store.js";
 import { Customer } from "../customer.js";
 import { Remembered } from "../remembered.js";
 
-/** What is on record of customers, read on first sight and kept until told to forget. */
+/** What is on record of customers, read on first sight and kept until told to forget, or until some of it ends. */
 export interface KnownCustomers {
   /** Answers at once when known. Out of reach, what was last known holds. Undefined: never seen. */
-  get(id: string): Answer<Customer | undefined>;
+  get(id: string, at: number): Answer<Customer | undefined>;
   /** This one, or all. What is being read meanwhile is not kept either. */
   forget(id?: string): void;
 }
@@ -114,10 +114,13 @@ export function knownCustomers(
   }
 
   return {
-    get(id) {
+    get(id, at) {
       if (id.length > longestId) return undefined;
       const customer = known.get(id);
-      if (customer?.isCurrent) return customer;
+      if (customer?.isCurrent) {
+        if (at < customer.until) return customer;
+        setAside(customer);
+      }
       return reading.get(id) ?? read(id);
     },
     forget(id) {

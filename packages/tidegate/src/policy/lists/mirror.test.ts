@@ -228,6 +228,36 @@ describe("mirrored customers", () => {
     },
   );
 
+  it("whose record ends by itself are read again then, though nobody says so", async () => {
+    const { directory, reads } = remote();
+    const { mirror, clock } = open(directory);
+    const first = recordOf(mirror, "42");
+    const until = clock() + 1000;
+    reads[0]?.answer({ tier: "pro", until });
+    expect(await first).toEqual({ tier: "pro", until });
+    clock.advance(999);
+    expect(recordOf(mirror, "42")).toEqual({ tier: "pro", until });
+    clock.advance(1);
+    const second = recordOf(mirror, "42");
+    reads[1]?.answer();
+    expect(await second).toBeUndefined();
+    clock.advance("1d");
+    expect(recordOf(mirror, "42")).toBeUndefined();
+    expect(reads).toHaveLength(2);
+  });
+
+  it("whose record has ended and can not be read again stay as last known", async () => {
+    const { directory, reads } = remote();
+    const { mirror, clock } = open(directory);
+    const first = recordOf(mirror, "42");
+    reads[0]?.answer({ tier: "pro", until: clock() + 1000 });
+    await first;
+    clock.advance(1000);
+    const second = recordOf(mirror, "42");
+    reads[1]?.fail(new Error("gone"));
+    expect(await second).toMatchObject({ tier: "pro" });
+  });
+
   it("beyond the most to be kept the oldest are forgotten", async () => {
     const { directory, reads } = remote();
     const { mirror } = open(directory, { maxCustomers: 2 });

@@ -15,8 +15,8 @@ import { knownCustomers } from "./known-customers.js";
 export interface Mirror extends Pick<DirectoryWatcher, "listed" | "unlisted" | "customerChanged"> {
   /** The entry in force now, or at this time of the clock. */
   find(list: ListName, address: Address, at?: number): ListEntry | undefined;
-  /** Answers at once when known. Undefined: out of reach for now. */
-  customer(id: string): Answer<Customer | undefined>;
+  /** Answers at once when known now, or at this time of the clock. Undefined: out of reach for now. */
+  customer(id: string, at?: number): Answer<Customer | undefined>;
   /** Entries mirrored, of which some may have ended. */
   size(list: ListName): number;
   /** Grows whenever a list changes. */
@@ -74,7 +74,7 @@ export function mirrorOf(directory: Directory, options: MirrorOptions): Mirror {
     // No getter: every request asks.
     version: 0,
     find: (list: ListName, address: Address, at = now()) => lists[list].find(address, at),
-    customer: customers.get,
+    customer: (id: string, at = now()) => customers.get(id, at),
     listed,
     unlisted,
     customerChanged: customers.forget,

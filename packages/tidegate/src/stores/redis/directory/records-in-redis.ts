@@ -36,6 +36,11 @@ return found`;
 const replaceHash = `redis.call("DEL", KEYS[1])
 for i = 1, #ARGV, 2 do redis.call("HSET", KEYS[1], ARGV[i], ARGV[i + 1]) end`;
 
+/** What a key holds, by a command that reads it, and how long it lives. */
+const readKey = `local found = redis.pcall(ARGV[1], KEYS[1])
+if type(found) == "table" and found.err then return found end
+return { found, redis.call("PTTL", KEYS[1]) }`;
+
 /** Any command, sent to a master: that is where scripts run. */
 const onMaster = "return redis.pcall(ARGV[1], KEYS[1], unpack(ARGV, 2))";
 
@@ -64,6 +69,12 @@ export function recordsInRedis(
       if (text === undefined) return undefined;
       return entryOf(address, String(text), Number(leftMs) < 0 ? undefined : now + Number(leftMs));
     });
+  }
+
+  /** Redis reports late or never that a key expired, so its end is read with it. */
+  async function readWithEnd(command: string, key: string): Promise<{ held: unknown; until: number }> {
+    const [held, leftMs = -1] = ((await orNothing(run(readKey, [key], command))) ?? []) as unknown[];
+    return { held, until: Number(leftMs) < 0 ? Number.POSITIVE_INFINITY : clock() + Number(leftMs) };
   }
 
   async function changeIndex(verb: string, list: ListName, addresses: readonly string[]): Promise<void> {
@@ -108,10 +119,11 @@ export function recordsInRedis(
     dropFromIndex: (list, addresses) => changeIndex("SREM", list, addresses),
     async customer(id) {
       const [tier, limits] = await Promise.all([
-        orNothing(send("GET", layout.tierKey(id))),
-        orNothing(send("HGETALL", layout.limitsKey(id))),
+        readWithEnd("GET", layout.tierKey(id)),
+        readWithEnd("HGETALL", layout.limitsKey(id)),
       ]);
-      return customerOf(textOf(tier), fieldsOf(limits));
+      const until = Math.min(tier.until, limits.until);
+      return customerOf(textOf(tier.held), fieldsOf(limits.held), Number.isFinite(until) ? until : undefined);
     },
     async putCustomer(id, { tier, limits }) {
       const tierKey = layout.tierKey(id);

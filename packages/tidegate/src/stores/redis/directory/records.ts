@@ -38,7 +38,11 @@ export interface CustomerRead {
   readonly malformed: readonly string[];
 }
 
-export function customerOf(tier: string | undefined, fields: ReadonlyMap<string, string>): CustomerRead {
+export function customerOf(
+  tier: string | undefined,
+  fields: ReadonlyMap<string, string>,
+  until?: number,
+): CustomerRead {
   const limits = new Map<number, number>();
   const malformed: string[] = [];
   for (const [field, value] of fields) {
@@ -47,7 +51,11 @@ export function customerOf(tier: string | undefined, fields: ReadonlyMap<string,
     if (window >= 1 && window <= longestWindow && limit >= 0) limits.set(window, limit);
     else malformed.push(field);
   }
-  const record = { ...(tier && { tier }), ...(limits.size > 0 && { limits }) };
+  const record = {
+    ...(tier && { tier }),
+    ...(limits.size > 0 && { limits }),
+    ...(until !== undefined && { until }),
+  };
   return { record: tier || limits.size > 0 ? record : undefined, malformed };
 }
 
