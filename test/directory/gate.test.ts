@@ -65,6 +65,21 @@ describe.each<[string, RedisClient]>([
     await soon("its natural end", async () => (await reasonOf("10.1.2.3")) === "within-limits");
   });
 
+  it("an address listed in two spellings is refused as long as either is there, and removed in both", async () => {
+    await cli.set(`${prefix}:blocklist:198.51.100.1`, "");
+    await cli.set(`${prefix}:blocklist:198.51.100.1/32`, "");
+    await soon("both", async () => (await gate.blocklist.entries()).length === 2);
+    await soon("the block", async () => (await reasonOf("198.51.100.1")) === "blocklist");
+    await cli.del(`${prefix}:blocklist:198.51.100.1`);
+    await soon("one less", async () => (await gate.blocklist.entries()).length === 1);
+    await cli.set(`${prefix}:blocklist:198.51.100.2`, "");
+    await soon("a later change", async () => (await reasonOf("198.51.100.2")) === "blocklist");
+    expect(await reasonOf("198.51.100.1")).toBe("blocklist");
+    expect(await gate.blocklist.remove("198.51.100.1")).toBe(true);
+    expect(await reasonOf("198.51.100.1")).toBe("within-limits");
+    expect(await cli.exists(`${prefix}:blocklist:198.51.100.1/32`)).toBe(0);
+  });
+
   it("a tier and an override set by redis-cli hold within a second, while counts go on", async () => {
     const customer = subjectOf("203.0.113.7", { customer: "42" });
     for (let i = 0; i < 2; i++) await gate.decide(customer);

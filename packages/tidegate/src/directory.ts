@@ -45,6 +45,7 @@ export interface DirectoryWatcher {
   /** The list is exactly this now. */
   reset(list: ListName, entries: readonly ListEntry[]): void;
   listed(list: ListName, entry: ListEntry): void;
+  /** The entry is gone that was listed in this spelling. */
   unlisted(list: ListName, address: string): void;
   /** Forget what you know of this customer, or of all when none is named. */
   customerChanged(id?: string): void;

@@ -30,11 +30,13 @@ export function liveList(list: ListName, directory: Directory, mirror: Mirror, c
     },
     async remove(address) {
       const text = canonical(address, list);
-      const wasThere = await directory.remove(list, text);
+      let wasThere = false;
       // Someone else may have written it otherwise.
-      const wasThereAsGiven = address !== text && (await directory.remove(list, address));
-      mirror.unlisted(list, text);
-      return wasThere || wasThereAsGiven;
+      for (const spelling of new Set([text, address, ...mirror.spellings(list, text)])) {
+        if (await directory.remove(list, spelling)) wasThere = true;
+        mirror.unlisted(list, spelling);
+      }
+      return wasThere;
     },
     entries: async () => directory.entries(list),
     find(address) {

@@ -61,9 +61,9 @@ describe("addressSet", () => {
 
   it("removing says whether there was one, and leaves neighbours alone", () => {
     const set = setOf({ "2001:db8::/64": {}, "2001:db8:0:1::/64": {}, "2001:db8::/32": {} });
-    expect(set.remove(block("2001:db8::/64"))).toBe(true);
-    expect(set.remove(block("2001:db8::/64"))).toBe(false);
-    expect(set.remove(block("2001:db8::/48"))).toBe(false);
+    expect(set.remove(block("2001:db8::/64"), "2001:db8::/64")).toBe(true);
+    expect(set.remove(block("2001:db8::/64"), "2001:db8::/64")).toBe(false);
+    expect(set.remove(block("2001:db8::/48"), "2001:db8::/48")).toBe(false);
     expect(set.find(ip("2001:db8::1"), 0)?.address).toBe("2001:db8::/32");
     expect(set.find(ip("2001:db8:0:1::1"), 0)?.address).toBe("2001:db8:0:1::/64");
     set.clear();
@@ -104,10 +104,10 @@ describe("addressSet", () => {
         expect(found()).toEqual(names.map((name, n) => (n <= i ? name : undefined)));
       });
       const going: Block = { address: addresses[gone] as Address, prefix: 128 };
-      set.add(going, { address: "ended", until: 5 });
+      set.add(going, { address: names[gone] as string, until: 5 });
       expect(found()).toEqual(names.map((name, n) => (n === gone ? undefined : name)));
       expect(set.size).toBe(3);
-      expect(set.remove(going)).toBe(false);
+      expect(set.remove(going, names[gone] as string)).toBe(false);
     }
   });
 
@@ -134,8 +134,8 @@ describe("addressSet", () => {
             set.add(at, entry, now);
             model.add(at, entry);
           } else {
-            set.remove(at);
-            model.remove(at);
+            set.remove(at, text);
+            model.remove(at, text);
           }
         });
       }),
@@ -154,20 +154,26 @@ function colliding(count: number): Address[] {
 
 function naiveSet() {
   let held: { block: Block; entry: ListEntry }[] = [];
+  const endOf = ({ entry }: (typeof held)[number]) => entry.until ?? Number.POSITIVE_INFINITY;
   const isSame = (one: Block, other: Block) => one.prefix === other.prefix && blockCovers(one, other.address);
   return {
     add(at: Block, entry: ListEntry) {
-      this.remove(at);
+      this.remove(at, entry.address);
       held.push({ block: at, entry });
     },
-    remove(at: Block) {
-      held = held.filter((each) => !isSame(each.block, at));
+    remove(at: Block, spelling: string) {
+      held = held.filter(({ block, entry }) => !isSame(block, at) || entry.address !== spelling);
     },
     find(address: Address, now: number): ListEntry | undefined {
       return held
         .filter((each) => blockCovers(each.block, address))
         .filter(({ entry }) => entry.until === undefined || entry.until > now)
-        .sort((one, other) => other.block.prefix - one.block.prefix)[0]?.entry;
+        .reverse()
+        .sort(
+          (one, other) =>
+            other.block.prefix - one.block.prefix ||
+            (endOf(other) > endOf(one) ? 1 : endOf(one) > endOf(other) ? -1 : 0),
+        )[0]?.entry;
     },
   };
 }

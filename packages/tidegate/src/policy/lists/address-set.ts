@@ -4,10 +4,12 @@ import { blockHash } from "./block-hash.js";
 
 /** List entries by the blocks they are about. A lookup costs one step per prefix length in use, however many entries. */
 export interface AddressSet {
-  /** Adds or replaces the entry of this block. Told the time, it drops what has ended once in a while. */
+  /** Adds an entry, or replaces that of this block and spelling. Told the time, it drops what has ended once in a while. */
   add(block: Block, entry: ListEntry, now?: number): void;
-  /** Answers whether there was one. */
-  remove(block: Block): boolean;
+  /** Answers whether there was one. A block goes with its last spelling. */
+  remove(block: Block, spelling: string): boolean;
+  /** How the entries of this block are written. */
+  spellings(block: Block): string[];
   /** The entry in force of the smallest block that covers this address. What has ended is dropped when met. */
   find(address: Address, now: number): ListEntry | undefined;
   clear(): void;
@@ -15,10 +17,13 @@ export interface AddressSet {
   readonly size: number;
 }
 
-/** Entries whose blocks have the same hash hang together. */
+/** What is listed of one block. Those of the same hash hang together. */
 interface Link {
   readonly block: Block;
+  /** The one in force longest. */
   readonly entry: ListEntry;
+  /** Those of the same block in other spellings, nearly always none. */
+  readonly others: readonly ListEntry[];
   next: Link | undefined;
 }
 
@@ -47,7 +52,7 @@ export function addressSet(): AddressSet {
     return level;
   }
 
-  function remove(block: Block): boolean {
+  function drop(block: Block): boolean {
     const level = levelOf(block);
     if (level === undefined || !unlink(level.links, block)) return false;
     size--;
@@ -56,6 +61,22 @@ export function addressSet(): AddressSet {
       levels[version] = levels[version].filter((each) => each !== level);
     }
     return true;
+  }
+
+  function entriesOf(block: Block): readonly ListEntry[] {
+    let link = levelOf(block)?.links.get(blockHash(block.address, block.prefix));
+    while (link !== undefined && !blockCovers(link.block, block.address)) link = link.next;
+    return link === undefined ? none : [link.entry, ...link.others];
+  }
+
+  function put(block: Block, entries: readonly ListEntry[]): void {
+    drop(block);
+    const { links } = levelOf(block) ?? newLevel(block);
+    const hash = blockHash(block.address, block.prefix);
+    const entry = entries.reduce((one, other) => (endOf(other) >= endOf(one) ? other : one));
+    const others = entries.length === 1 ? none : entries.filter((each) => each !== entry);
+    links.set(hash, { block, entry, others, next: links.get(hash) });
+    size++;
   }
 
   function smallest(address: Address): Link | undefined {
@@ -72,7 +93,7 @@ export function addressSet(): AddressSet {
     for (const { links } of [...levels[4], ...levels[6]]) {
       for (const first of [...links.values()]) {
         for (let link: Link | undefined = first; link; link = link.next) {
-          if (hasEnded(link.entry, now)) remove(link.block);
+          if (hasEnded(link.entry, now)) drop(link.block);
         }
       }
     }
@@ -82,17 +103,21 @@ export function addressSet(): AddressSet {
   return {
     add(block, entry, now) {
       if (now !== undefined && size >= sweepAt) sweep(now);
-      remove(block);
-      const { links } = levelOf(block) ?? newLevel(block);
-      const hash = blockHash(block.address, block.prefix);
-      links.set(hash, { block, entry, next: links.get(hash) });
-      size++;
+      put(block, [...entriesOf(block).filter(({ address }) => address !== entry.address), entry]);
     },
-    remove,
+    remove(block, spelling) {
+      const entries = entriesOf(block);
+      const left = entries.filter(({ address }) => address !== spelling);
+      if (left.length === entries.length) return false;
+      if (left.length > 0) put(block, left);
+      else drop(block);
+      return true;
+    },
+    spellings: (block) => entriesOf(block).map(({ address }) => address),
     find(address, now) {
       let link = smallest(address);
       while (link !== undefined && hasEnded(link.entry, now)) {
-        remove(link.block);
+        drop(link.block);
         link = smallest(address);
       }
       return link?.entry;
@@ -107,6 +132,12 @@ export function addressSet(): AddressSet {
       return size;
     },
   };
+}
+
+const none: readonly ListEntry[] = [];
+
+function endOf({ until }: ListEntry): number {
+  return until ?? Number.POSITIVE_INFINITY;
 }
 
 /** The first moment an entry is no longer in force is its `until`. */

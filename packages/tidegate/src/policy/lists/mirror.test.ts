@@ -81,6 +81,29 @@ describe("mirrored lists", () => {
     expect(mirror.find("blocklist", ip("45.0.186.198"))).toBeUndefined();
   });
 
+  it.each([
+    ["198.51.100.1", "198.51.100.1/32"],
+    ["198.51.100.1/32", "::ffff:198.51.100.1"],
+    ["10.1.2.3/8", "10.0.0.0/8"],
+    ["2001:db8::1", "2001:DB8:0::1"],
+  ])("a block listed as %s and as %s stays as long as either does", (one, other) => {
+    const { directory, tell } = remote();
+    const { mirror, clock } = open(directory);
+    const found = () => mirror.find("blocklist", ip(one.split("/")[0] as string))?.address;
+    tell().reset("blocklist", [{ address: one }, { address: other, until: clock() + 1000 }]);
+    expect(found()).toBe(one);
+    tell().unlisted("blocklist", one);
+    expect(found()).toBe(other);
+    tell().listed("blocklist", { address: one, until: clock() + 2000 });
+    clock.advance(1500);
+    expect(found()).toBe(one);
+    tell().unlisted("blocklist", other);
+    expect(found()).toBe(one);
+    tell().unlisted("blocklist", one);
+    expect(found()).toBeUndefined();
+    expect(mirror.size("blocklist")).toBe(0);
+  });
+
   it("a reset leaves exactly what it names", () => {
     const { directory, tell } = remote();
     const { mirror } = open(directory);

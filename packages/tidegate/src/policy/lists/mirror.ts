@@ -17,6 +17,8 @@ export interface Mirror extends Pick<DirectoryWatcher, "listed" | "unlisted" | "
   find(list: ListName, address: Address, at?: number): ListEntry | undefined;
   /** Answers at once when known now, or at this time of the clock. Undefined: out of reach for now. */
   customer(id: string, at?: number): Answer<Customer | undefined>;
+  /** How the directory writes what is listed of this address or block. */
+  spellings(list: ListName, address: string): string[];
   /** Entries mirrored, of which some may have ended. */
   size(list: ListName): number;
   /** Grows whenever a list changes. */
@@ -67,7 +69,12 @@ export function mirrorOf(directory: Directory, options: MirrorOptions): Mirror {
   function unlisted(list: ListName, address: string): void {
     mirror.version++;
     const block = parseBlock(address);
-    if (block !== undefined) lists[list].remove(block);
+    if (block !== undefined) lists[list].remove(block, address);
+  }
+
+  function spellings(list: ListName, address: string): string[] {
+    const block = parseBlock(address);
+    return block === undefined ? [] : lists[list].spellings(block);
   }
 
   const mirror = {
@@ -77,6 +84,7 @@ export function mirrorOf(directory: Directory, options: MirrorOptions): Mirror {
     customer: (id: string, at = now()) => customers.get(id, at),
     listed,
     unlisted,
+    spellings,
     customerChanged: customers.forget,
     size: (list: ListName) => lists[list].size,
     ready,
