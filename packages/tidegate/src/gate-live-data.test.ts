@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { Directory } from "./directory.js";
 import { memoryStore } from "./index.js";
 import { memoryDirectory } from "./policy/lists/memory-directory.js";
 import { openGate, perIp, start, times } from "./testing/open-gate.js";
@@ -100,6 +101,54 @@ describe("tiers and overrides", () => {
     await gate.customers.setLimits("4", read);
     expect((await gate.customers.get("4"))?.limits).toEqual(read);
     expect(read?.size).toBe(2);
+  });
+
+  it("a tier and an override set at the same time both hold, also after a change that failed", async () => {
+    const directory = memoryDirectory();
+    let isDown = true;
+    const slow: Directory = {
+      ...directory,
+      async customer(id) {
+        const record = await directory.customer(id);
+        await new Promise((resolve) => setImmediate(resolve));
+        return record;
+      },
+      async putCustomer(id, record) {
+        await new Promise((resolve) => setImmediate(resolve));
+        if (isDown) throw new Error("down");
+        await directory.putCustomer(id, record);
+      },
+    };
+    const { gate } = openGate({ rules: [api], tiers, defaultTier: "free", directory: slow });
+    const failed = gate.customers.setTier("3", "free");
+    const changes = [gate.customers.setTier("3", "pro"), gate.customers.setLimits("3", { 60: 100 })];
+    await expect(failed).rejects.toThrow("down");
+    isDown = false;
+    await Promise.all(changes);
+    expect(await gate.customers.get("3")).toEqual({ tier: "pro", limits: new Map([[60, 100]]) });
+  });
+
+  it("more windows than a customer may have are refused by the API; in the data the strictest hold", async () => {
+    const windows = new Map(Array.from({ length: 14 }, (_, i) => [60 * (i + 1), 100] as const));
+    const directory = memoryDirectory();
+    const { gate, warnings } = openGate({ rules: [api], tiers, defaultTier: "free", directory });
+    await expect(gate.customers.setLimits("3", windows)).rejects.toThrow("TG_OVERRIDE");
+    await directory.putCustomer("3", { limits: windows });
+    await directory.putCustomer("4", { limits: new Map([...windows].reverse()) });
+    const [three, four] = [await gate.decide(of("3")), await gate.decide(of("4"))];
+    expect(three.verdicts.map(({ name }) => name)).toEqual(
+      Array.from({ length: 12 }, (_, i) => `override/${60 * (14 - i)}`),
+    );
+    expect(four.verdicts.map(({ name }) => name)).toEqual(three.verdicts.map(({ name }) => name));
+    const told = warnings.filter(({ code }) => code === "TG_OVERRIDE").map(({ message }) => message);
+    expect(told).toEqual([expect.stringContaining('"3"'), expect.stringContaining('"4"')]);
+  });
+
+  it("an override nobody can count by leaves the customer its tier", async () => {
+    const directory = memoryDirectory();
+    const { gate } = openGate({ rules: [api], tiers, defaultTier: "free", directory });
+    await directory.putCustomer("3", { tier: "pro", limits: new Map([[0.5, -1]]) });
+    expect((await gate.decide(of("3"))).verdict?.tier).toBe("pro");
   });
 
   it("a tier that does not exist is refused by the API and survived in the data", async () => {

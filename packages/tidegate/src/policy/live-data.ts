@@ -5,9 +5,10 @@ import { ConfigError, shown } from "../errors.js";
 import type { AddressList, Customers } from "../gate.js";
 import { rejectUnknownOptions } from "../limit.js";
 import { blockText, parseAddress, parseBlock } from "./identity/address.js";
+import { inTurn } from "./in-turn.js";
 import type { Mirror } from "./lists/mirror.js";
 import { notAnAddress } from "./policy.js";
-import { unknownTier } from "./tiers.js";
+import { mostOverrides, unknownTier } from "./tiers.js";
 
 const aWeek = 604_800_000;
 
@@ -69,6 +70,9 @@ export function liveCustomers(
   mirror: Mirror,
   tiers: () => readonly string[],
 ): Customers {
+  const turnOf = inTurn();
+
+  /** A record is written whole, so a change begins when the one before it is there. */
   async function change(
     id: string,
     part: { [Name in keyof CustomerRecord]: CustomerRecord[Name] | undefined },
@@ -85,10 +89,13 @@ export function liveCustomers(
     get: async (id) => directory.customer(validId(id)),
     async setTier(id, tier) {
       if (tier !== undefined && !tiers().includes(tier)) throw noSuchTier(tier, tiers());
-      await change(validId(id), { tier });
+      const own = validId(id);
+      await turnOf(own, () => change(own, { tier }));
     },
     async setLimits(id, limits) {
-      await change(validId(id), { limits: limits && parseOverrides(limits) });
+      const own = validId(id);
+      const part = { limits: limits && parseOverrides(limits) };
+      await turnOf(own, () => change(own, part));
     },
   };
 }
@@ -114,6 +121,7 @@ function parseOverrides(
   limits: Readonly<Record<number, number>> | ReadonlyMap<number, number>,
 ): ReadonlyMap<number, number> {
   const entries: [unknown, number][] = limits instanceof Map ? [...limits] : Object.entries(limits);
+  if (entries.length > mostOverrides) throw tooManyOverrides(entries.length);
   return new Map(
     entries.map(([text, limit]) => {
       const seconds = Number(text);
@@ -122,6 +130,15 @@ function parseOverrides(
       if (!(Number.isSafeInteger(limit) && limit >= 0)) throw badOverride(limit, "a limit");
       return [seconds, limit];
     }),
+  );
+}
+
+function tooManyOverrides(count: number): ConfigError {
+  return new ConfigError(
+    "TG_OVERRIDE",
+    "limits",
+    `${count} windows are too many for one customer.`,
+    `Write ${mostOverrides} at most.`,
   );
 }
 

@@ -66,6 +66,12 @@ export function compilePolicy(policy: Policy, terms: PolicyTerms): CompiledPolic
         message: `A customer's tier on record is ${shown(tier)}, which does not exist.`,
         help: "The default tier holds for such customers. Name the tier in the policy, or correct the record.",
       }),
+    onManyOverrides: (customer) =>
+      terms.warn({
+        code: "TG_OVERRIDE",
+        message: `Customer ${shown(customer)} has more limits of its own on record than the ${mostOverrides} there may be.`,
+        help: "Those that allow the least in the long run hold. Remove the others from the record.",
+      }),
   });
   const tiersLease = tiers.all.some(isLeaseLimit);
   const rules = compileRules(policy.rules, { ...terms, tiersLease });

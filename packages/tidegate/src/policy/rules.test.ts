@@ -4,9 +4,9 @@ import { openGate, perIp } from "../testing/open-gate.js";
 
 describe("an option that can not be meant", () => {
   const nothings = [null, false, 0, ""];
-  it.each([
-    ...nothings.map((hold) => [{ hold }, "TG_OPTIONS", "hold"] as const),
-    ...nothings.map((trust) => [{ trust }, "TG_OPTIONS", "trust"] as const),
+  it.each<[object, string, string]>([
+    ...nothings.map((hold) => [{ hold }, "TG_OPTIONS", "hold"] as [object, string, string]),
+    ...nothings.map((trust) => [{ trust }, "TG_OPTIONS", "trust"] as [object, string, string]),
     [{ hold: { for: "1m", everywhere: "yes" } }, "TG_CHOICE", "hold.everywhere"],
     [{ clearOnSuccess: "yes" }, "TG_CHOICE", "clearOnSuccess"],
     [{ expose: "no" }, "TG_CHOICE", "expose"],
@@ -21,13 +21,13 @@ describe("an option that can not be meant", () => {
     expect(build).toThrow(expect.objectContaining({ code, path: `rules[0] ("req/ip").${path}` }));
   });
 
-  it.each([
-    ...[null, false, 5, []].map((tiers) => [{ tiers }, "TG_OPTIONS"] as const),
+  it.each<[object, string]>([
+    ...[null, false, 5, []].map((tiers) => [{ tiers }, "TG_OPTIONS"] as [object, string]),
     [{ canFinish: "no" }, "TG_CHOICE"],
     [{ onDegraded: null }, "TG_HOOK"],
     [{ onRecovered: "log" }, "TG_HOOK"],
   ])("of a gate is refused when made: %j", (options, code) => {
-    const build = () => openGate({ rules: [perIp], ...(options as object) });
+    const build = () => openGate({ rules: [perIp], ...options });
     expect(build).toThrow(ConfigError);
     expect(build).toThrow(expect.objectContaining({ code, path: Object.keys(options)[0] }));
   });

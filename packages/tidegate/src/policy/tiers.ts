@@ -1,5 +1,4 @@
 import { levelName } from "../check.js";
-import type { CustomerRecord } from "../directory.js";
 import { ConfigError, shown } from "../errors.js";
 import type { Limit } from "../limit.js";
 import { type LimitLike, parseLimitList } from "../limiter.js";
@@ -35,9 +34,11 @@ export interface TierTerms {
   readonly defaultTier: string | undefined;
   /** Told of a tier on record that does not exist. */
   readonly onUnknown: (tier: string) => void;
+  /** Told of a customer with more limits of its own on record than one may have. */
+  readonly onManyOverrides: (customer: string) => void;
 }
 
-export function compileTiers({ tiers = {}, defaultTier, onUnknown }: TierTerms): Tiers {
+export function compileTiers({ tiers = {}, defaultTier, onUnknown, onManyOverrides }: TierTerms): Tiers {
   if (typeof tiers !== "object" || tiers === null || Array.isArray(tiers)) throw notTiers(tiers);
   const byName = new Map<string, readonly Level[]>();
   for (const [name, limits] of Object.entries(tiers)) {
@@ -50,18 +51,21 @@ export function compileTiers({ tiers = {}, defaultTier, onUnknown }: TierTerms):
   const fallback = byName.get(defaultTier ?? names[0] ?? "") ?? [];
   const known = new KnownLimits();
 
-  function overrideOf(limits: NonNullable<CustomerRecord["limits"]>): readonly Level[] {
-    const usable = [...limits].filter(isUsable).slice(0, mostOverrides);
+  function overrideOf({ key, record }: Customer): readonly Level[] {
+    const usable = [...(record?.limits ?? [])].filter(isUsable);
+    if (usable.length > mostOverrides) onManyOverrides(key);
     return levelsOf(
       overrideName,
-      usable.map(([seconds, limit]) => known.of(seconds, limit)),
+      strictest(usable).map(([seconds, limit]) => known.of(seconds, limit)),
       overrideName,
     );
   }
 
   /** Undefined: its tier is unknown. */
-  function onRecord(record: CustomerRecord | undefined): readonly Level[] | undefined {
-    if (record?.limits !== undefined && record.limits.size > 0) return overrideOf(record.limits);
+  function onRecord(customer: Customer): readonly Level[] | undefined {
+    const own = overrideOf(customer);
+    if (own.length > 0) return own;
+    const { record } = customer;
     return record?.tier === undefined ? fallback : byName.get(record.tier);
   }
 
@@ -72,7 +76,7 @@ export function compileTiers({ tiers = {}, defaultTier, onUnknown }: TierTerms):
     of(customer) {
       if (customer === undefined) return fallback;
       if (customer.levelsBy === byName) return customer.levels as readonly Level[];
-      const levels = onRecord(customer.record);
+      const levels = onRecord(customer);
       if (levels === undefined) {
         onUnknown(customer.record?.tier as string);
         return fallback;
@@ -87,8 +91,18 @@ export function compileTiers({ tiers = {}, defaultTier, onUnknown }: TierTerms):
 export const mostOverrides = 12;
 const tenYears = 315_360_000;
 
+type Override = readonly [seconds: number, limit: number];
+
+/** As many as a customer may have: those that allow the least in the long run. */
+function strictest(overrides: readonly Override[]): readonly Override[] {
+  if (overrides.length <= mostOverrides) return overrides;
+  const rateOf = ([seconds, limit]: Override) => limit / seconds;
+  const kept = overrides.toSorted((one, other) => rateOf(one) - rateOf(other) || one[0] - other[0]);
+  return kept.slice(0, mostOverrides);
+}
+
 /** A directory may hold anything. */
-function isUsable([seconds, limit]: readonly [number, number]): boolean {
+function isUsable([seconds, limit]: Override): boolean {
   return (
     Number.isInteger(seconds) &&
     seconds >= 1 &&
