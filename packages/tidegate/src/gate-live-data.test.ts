@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Directory } from "./directory.js";
+import type { Directory, DirectoryWatcher } from "./directory.js";
 import { memoryStore } from "./index.js";
 import { memoryDirectory } from "./policy/lists/memory-directory.js";
 import { openGate, perIp, start, times } from "./testing/open-gate.js";
@@ -196,6 +196,25 @@ describe("live lists", () => {
     expect((await gate.decide(subjectOf("10.1.2.3"))).reason).toBe("safelist");
     expect(await gate.safelist.remove("10.0.0.0/8")).toBe(true);
     expect((await gate.decide(subjectOf("10.1.2.3"))).reason).toBe("within-limits");
+  });
+
+  it("each outage of the directory is told, however alike they are", async () => {
+    const watchers: DirectoryWatcher[] = [];
+    const directory: Directory = {
+      ...memoryDirectory(),
+      watch(watcher) {
+        watchers.push(watcher);
+        return () => {};
+      },
+    };
+    const { gate, warnings } = openGate({ rules: [perIp], directory });
+    for (let outage = 0; outage < 3; outage++) {
+      watchers[0]?.failed(new Error("connection lost"));
+      watchers[0]?.failed(new Error("connection lost"));
+      watchers[0]?.reset("blocklist", []);
+    }
+    expect(warnings.map(({ code }) => code)).toEqual(Array(3).fill("TG_DIRECTORY_UNREACHABLE"));
+    await gate.close();
   });
 
   it("what is no address is refused by name", async () => {

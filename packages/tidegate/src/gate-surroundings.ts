@@ -67,7 +67,7 @@ export function gateSurroundings(
   const settings = parseSettings(options, counts);
   const { clock, newKeysPerSecond } = settings;
   const events = new Events();
-  const warn = warner(events, settings.onWarning);
+  const { warn, warnAgain } = warner(events, settings.onWarning);
   let isDegraded = false;
   const failure = failureOptions(options, events, warn, (is) => {
     isDegraded = is;
@@ -86,6 +86,7 @@ export function gateSurroundings(
   const mirror = mirrorOf(directory, {
     now: clock,
     warn,
+    warnAgain,
     ...(options.deadlineMs !== undefined && { deadlineMs: options.deadlineMs }),
   });
   const surroundings: Surroundings = {

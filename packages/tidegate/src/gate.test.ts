@@ -366,6 +366,8 @@ describe("what can not work is explained when the gate is made", () => {
     [{ rules: [perIp], newKeysPerSecond: 0 }, "TG_NUMBER", "newKeysPerSecond"],
     [{ rules: [perIp], identity: { ipv6Prefix: 200 } }, "TG_NUMBER", "identity.ipv6Prefix"],
     [{ rules: [perIp], store: {} }, "TG_STORE", "createGate.store"],
+    [{ rules: [perIp], safelist: ["10.0.0.0/8", "0.0.0.0/0"] }, "TG_LIST_EVERYONE", "safelist[1]"],
+    [{ rules: [perIp], blocklist: ["::/0"] }, "TG_LIST_EVERYONE", "blocklist[0]"],
     [{ rules: [perIp], whitelist: [] }, "TG_OPTION_UNKNOWN", "createGate.whitelist"],
   ])("%j", (options, code, path) => {
     expect(() => createGate(options as never)).toThrow(code);

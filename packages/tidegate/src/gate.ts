@@ -45,7 +45,7 @@ export interface GateOptions extends Policy, FailureOptions {
   canFinish?: boolean;
   /** For lists' expiry. Default the store's own clock. */
   clock?: Clock;
-  /** Told once of each thing to look at. Default: `console.warn`. */
+  /** Told once of each thing to look at, and again when the directory is out of reach again. Default: `console.warn`. */
   onWarning?: (warning: Warning) => void;
 }
 

@@ -32,19 +32,33 @@ export class Events {
   }
 }
 
-/** Tells each thing to look at once. */
-export function warner(events: Events, onWarning: (warning: Warning) => void): (warning: Warning) => void {
+export interface Warner {
+  /** Each thing to look at once. */
+  warn(warning: Warning): void;
+  /** What begins again is told again. */
+  warnAgain(warning: Warning): void;
+}
+
+export function warner(events: Events, onWarning: (warning: Warning) => void): Warner {
   const told = new Set<string>();
-  return (warning) => {
-    const name = `${warning.code} ${warning.message}`;
-    if (told.has(name) || told.size >= mostTold) return;
-    told.add(name);
+
+  function warnAgain(warning: Warning): void {
     try {
       onWarning(warning);
     } catch (error) {
       console.error("Tidegate: onWarning threw.", error);
     }
     events.emit("warning", warning);
+  }
+
+  return {
+    warnAgain,
+    warn(warning) {
+      const name = `${warning.code} ${warning.message}`;
+      if (told.has(name) || told.size >= mostTold) return;
+      told.add(name);
+      warnAgain(warning);
+    },
   };
 }
 

@@ -7,7 +7,7 @@ import { rejectUnknownOptions } from "../limit.js";
 import { blockText, parseAddress, parseBlock } from "./identity/address.js";
 import { inTurn } from "./in-turn.js";
 import type { Mirror } from "./lists/mirror.js";
-import { notAnAddress } from "./policy.js";
+import { isEveryone, notAnAddress } from "./policy.js";
 import { mostOverrides, unknownTier } from "./tiers.js";
 
 const aWeek = 604_800_000;
@@ -51,16 +51,7 @@ export function liveList(list: ListName, directory: Directory, mirror: Mirror, c
 function canonical(address: string, list: ListName): string {
   const block = typeof address === "string" ? parseBlock(address) : undefined;
   if (block === undefined) throw notAnAddress(address, list);
-  if (block.prefix === 0) {
-    throw new ConfigError(
-      "TG_LIST_EVERYONE",
-      list,
-      `${shown(address)} is everyone.`,
-      list === "safelist"
-        ? 'To let everyone pass set the policy\'s mode to "off".'
-        : "A list names some. To refuse everyone stop what answers them.",
-    );
-  }
+  if (block.prefix === 0) throw isEveryone(address, list, list);
   return blockText(block.address, block.prefix);
 }
 

@@ -1,4 +1,5 @@
 import { mostChecks } from "../check.js";
+import type { ListName } from "../directory.js";
 import { ConfigError, shown } from "../errors.js";
 import type { Policy, Warning } from "../gate.js";
 import { type Limit, rejectUnknownOptions } from "../limit.js";
@@ -132,7 +133,7 @@ export function validatePolicyOptions(policy: Policy): void {
   rejectUnknownOptions(policy, policyOptions, "policy");
 }
 
-function setOf(addresses: readonly string[] = [], path: string): AddressSet {
+function setOf(addresses: readonly string[] = [], path: ListName): AddressSet {
   if (!Array.isArray(addresses)) {
     throw new ConfigError(
       "TG_LIST_ADDRESS",
@@ -145,6 +146,7 @@ function setOf(addresses: readonly string[] = [], path: string): AddressSet {
   addresses.forEach((text, i) => {
     const block = parseBlock(text);
     if (block === undefined) throw notAnAddress(text, `${path}[${i}]`);
+    if (block.prefix === 0) throw isEveryone(text, path, `${path}[${i}]`);
     set.add(block, { address: blockText(block.address, block.prefix), why: "in the policy" });
   });
   return set;
@@ -156,6 +158,17 @@ export function notAnAddress(text: unknown, path: string): ConfigError {
     path,
     `${shown(text)} is not an address.`,
     'Write an address or a block, e.g. "203.0.113.7", "10.0.0.0/8" or "2001:db8::/32".',
+  );
+}
+
+export function isEveryone(text: string, list: ListName, path: string): ConfigError {
+  return new ConfigError(
+    "TG_LIST_EVERYONE",
+    path,
+    `${shown(text)} is everyone.`,
+    list === "safelist"
+      ? 'To let everyone pass set the policy\'s mode to "off".'
+      : "A list names some. To refuse everyone stop what answers them.",
   );
 }
 

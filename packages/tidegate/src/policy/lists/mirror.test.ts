@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { CustomerRecord, Directory, DirectoryWatcher, ListEntry } from "../../directory.js";
+import { StoreError } from "../../errors.js";
 import type { Warning } from "../../gate.js";
 import type { Answer } from "../../store.js";
 import { virtualClock } from "../../testing/virtual-clock.js";
@@ -47,6 +48,7 @@ function open(directory: Directory, options: { maxCustomers?: number; deadlineMs
   const mirror = mirrorOf(directory, {
     now: clock,
     warn: (warning) => warnings.push(warning),
+    warnAgain: (warning) => warnings.push(warning),
     deadlineMs: 10_000,
     ...options,
   });
@@ -159,6 +161,32 @@ describe("mirrored lists", () => {
     tell().reset("blocklist", []);
     tell().failed("again");
     expect(warnings).toHaveLength(2);
+  });
+
+  it("what a directory says of itself is passed on in its words, and is no outage", () => {
+    const { directory, tell } = remote();
+    const { warnings } = open(directory);
+    const polling = new StoreError("TG_DIRECTORY_POLLING", "redis", "pushes nothing.", "Allow it.", {
+      transient: true,
+    });
+    tell().failed(polling);
+    expect(warnings).toMatchObject([
+      {
+        code: "TG_DIRECTORY_POLLING",
+        message: "redis: pushes nothing.",
+        help: "Allow it.",
+      },
+    ]);
+    tell().failed(new Error("connection lost"));
+    expect(warnings.map(({ code }) => code)).toEqual(["TG_DIRECTORY_POLLING", "TG_DIRECTORY_UNREACHABLE"]);
+  });
+
+  it("an entry that names everyone holds, and is told", () => {
+    const { directory, tell } = remote();
+    const { mirror, warnings } = open(directory);
+    tell().listed("safelist", { address: "0.0.0.0/0" });
+    expect(mirror.find("safelist", ip("203.0.113.7"))).toBeDefined();
+    expect(warnings).toMatchObject([{ code: "TG_LIST_EVERYONE" }]);
   });
 
   it("a change made here holds here before the directory tells of it", () => {

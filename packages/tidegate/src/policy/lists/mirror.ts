@@ -1,9 +1,10 @@
 import type { Clock } from "../../clock.js";
 import type { Directory, DirectoryWatcher, ListEntry, ListName } from "../../directory.js";
-import { shown } from "../../errors.js";
+import { shown, TidegateError } from "../../errors.js";
 import type { Warning } from "../../gate.js";
 import type { Answer } from "../../store.js";
 import type { Customer } from "../customer.js";
+import type { Warner } from "../events.js";
 import { type Address, parseBlock } from "../identity/address.js";
 import { addressSet } from "./address-set.js";
 import { knownCustomers } from "./known-customers.js";
@@ -28,9 +29,8 @@ export interface Mirror extends Pick<DirectoryWatcher, "listed" | "unlisted" | "
   close(): void;
 }
 
-export interface MirrorOptions {
+export interface MirrorOptions extends Warner {
   readonly now: Clock;
-  warn(warning: Warning): void;
   /** Beyond these, those not asked for lately are forgotten, and read again when they come back. Default 100,000. */
   readonly maxCustomers?: number;
   /** How long the first sight of a customer waits for the directory. Default 100. */
@@ -38,11 +38,14 @@ export interface MirrorOptions {
 }
 
 export function mirrorOf(directory: Directory, options: MirrorOptions): Mirror {
-  const { now, warn, maxCustomers = 100_000, deadlineMs = 100 } = options;
+  const { now, warn, warnAgain, maxCustomers = 100_000, deadlineMs = 100 } = options;
   const lists = { safelist: addressSet(), blocklist: addressSet() };
   const missing = new Set<ListName>(["safelist", "blocklist"]);
-  const ofLists = outage(warn, "Lists can not be read; those known stay in force.");
-  const ofCustomers = outage(warn, "Customers can not be read; new ones get the default tier for now.");
+  const ofLists = outage(warnAgain, "Lists can not be read; those known stay in force.");
+  const ofCustomers = outage(
+    seldom(warnAgain, now),
+    "Customers can not be read; new ones get the default tier for now.",
+  );
   const customers = knownCustomers(directory, {
     now,
     maxCustomers,
@@ -59,8 +62,10 @@ export function mirrorOf(directory: Directory, options: MirrorOptions): Mirror {
   function listed(list: ListName, entry: ListEntry): void {
     mirror.version++;
     const block = parseBlock(entry.address);
-    if (block !== undefined) lists[list].add(block, entry, now());
-    else if (!isToldOfAddress) {
+    if (block !== undefined) {
+      if (block.prefix === 0) warn(listsEveryone(list, entry));
+      lists[list].add(block, entry, now());
+    } else if (!isToldOfAddress) {
       isToldOfAddress = true;
       warn(unreadable(list, entry));
     }
@@ -104,7 +109,10 @@ export function mirrorOf(directory: Directory, options: MirrorOptions): Mirror {
     listed,
     unlisted,
     customerChanged: customers.forget,
-    failed: ofLists.begins,
+    failed(error) {
+      if (error instanceof TidegateError && error.code.startsWith("TG_DIRECTORY_")) warn(inItsWords(error));
+      else ofLists.begins(error);
+    },
   });
 
   return mirror;
@@ -130,6 +138,30 @@ function outage(
     ends() {
       isOut = false;
     },
+  };
+}
+
+/** Reads come and fail side by side, so that an outage of some may end and begin many times a second. */
+function seldom(warn: (warning: Warning) => void, now: Clock): (warning: Warning) => void {
+  let warnedAt: number | undefined;
+  return (warning) => {
+    if (warnedAt !== undefined && Math.abs(now() - warnedAt) < aMinute) return;
+    warnedAt = now();
+    warn(warning);
+  };
+}
+
+const aMinute = 60_000;
+
+function inItsWords({ code, message, help }: TidegateError): Warning {
+  return { code, message: message.replace(` ${help} [${code}]`, ""), help };
+}
+
+function listsEveryone(list: ListName, { address }: ListEntry): Warning {
+  return {
+    code: "TG_LIST_EVERYONE",
+    message: `The ${list} names ${shown(address)}, which is everyone, and it holds.`,
+    help: "Remove it, unless it is meant.",
   };
 }
 
