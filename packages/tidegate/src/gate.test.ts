@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { createGate, memoryStore, tokenBucket } from "./index.js";
+import { concurrency, createGate, memoryStore, tokenBucket } from "./index.js";
 import { client, openGate, perIp, start, times } from "./testing/open-gate.js";
 import { subjectOf } from "./testing/subject.js";
 
@@ -360,6 +360,12 @@ describe("what can not work is explained when the gate is made", () => {
     [{ rules: [{ ...perIp, cost: 0 }] }, "TG_COST", ".cost"],
     [{ rules: [{ ...perIp, hold: { for: [] } }] }, "TG_HOLD", ".hold.for"],
     [{ rules: [{ ...perIp, hold: { after: 0, for: "1m" } }] }, "TG_HOLD", ".hold.after"],
+    [{ rules: [{ ...perIp, count: "successes", clearOnSuccess: true }] }, "TG_CLEAR", ".clearOnSuccess"],
+    [
+      { rules: [{ ...perIp, limits: [concurrency({ limit: 2, leaseFor: "1m" })], clearOnSuccess: true }] },
+      "TG_CLEAR",
+      ".clearOnSuccess",
+    ],
     [{ rules: [{ ...perIp, maxDelay: "1s" }] }, "TG_DELAY", ".maxDelay"],
     [{ rules: [{ ...perIp, limit: "1/day" }] }, "TG_OPTION_UNKNOWN", "rules[0].limit"],
     [{ rules: {} }, "TG_RULES", "rules"],
@@ -379,6 +385,12 @@ describe("what can not work is explained when the gate is made", () => {
     expect(openGate({ rules: [users] }).warnings).toMatchObject([
       { code: "TG_STRANGERS_FREE", message: expect.stringContaining('"users"') },
     ]);
-    expect(openGate({ rules: [users, perIp] }).warnings).toEqual([]);
+    for (const by of ["broad", "apiKey", "account", "header:x-id", "cookie:session"] as const) {
+      const other = { ...perIp, by };
+      expect(openGate({ rules: [users, other] }).warnings).toMatchObject([{ code: "TG_STRANGERS_FREE" }]);
+    }
+    for (const by of ["ip", "network", "standard", "path", ["account", "ip"], () => "all"] as const) {
+      expect(openGate({ rules: [users, { ...perIp, by }] }).warnings).toEqual([]);
+    }
   });
 });

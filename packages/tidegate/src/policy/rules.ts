@@ -210,7 +210,8 @@ function parseFailure(given: OnStoreFailure | undefined, path: string): OnStoreF
 }
 
 /** Options that can not stand together, a cost no limit of the rule takes, names that are the gate's own. */
-function validateTogether({ name, cost, levels, ladder, trust, maxDelayMs }: Rule, where: string): void {
+function validateTogether(rule: Rule, where: string): void {
+  const { name, options, cost, levels, ladder, trust, maxDelayMs, clearsOnSuccess, leases } = rule;
   if (/ (?:crowd|trusts)$/.test(name)) {
     throw new ConfigError(
       "TG_NAME",
@@ -233,6 +234,14 @@ function validateTogether({ name, cost, levels, ladder, trust, maxDelayMs }: Rul
       `${where}.action`,
       "a rule that trusts can not delay.",
       "Make two rules of it.",
+    );
+  }
+  if (clearsOnSuccess && (options.count === "successes" || leases)) {
+    throw new ConfigError(
+      "TG_CLEAR",
+      `${where}.clearOnSuccess`,
+      `it would forget ${leases ? "calls still going on" : "all that this rule counts"}, which then limits nobody.`,
+      leases ? "Make two rules of it." : 'Drop it, or count: "failures".',
     );
   }
   if (typeof cost === "number")
