@@ -1,3 +1,4 @@
+import { tellApp } from "./app-functions.js";
 import { StoreError } from "./errors.js";
 import type { FailureOptions, FailureTerms } from "./failure-options.js";
 
@@ -42,7 +43,7 @@ export class Breaker {
     if (this.#mustWrite && !hadToWrite) return;
     const wasDegraded = this.#isDegraded;
     this.#failed = 0;
-    if (wasDegraded) tell(() => this.#hooks.onRecovered?.());
+    if (wasDegraded) tellApp("onRecovered", () => this.#hooks.onRecovered?.());
   }
 
   fail(error: unknown): void {
@@ -53,7 +54,7 @@ export class Breaker {
     this.#mustWrite = error instanceof StoreError && error.isReadable;
     if (!this.#isDegraded) return;
     this.#pausedUntil = performance.now() + this.#terms.pauseMs;
-    if (!wasDegraded) tell(() => this.#hooks.onDegraded?.(error));
+    if (!wasDegraded) tellApp("onDegraded", () => this.#hooks.onDegraded?.(error));
   }
 
   /** What was asked says nothing of the store, such as a wrong setting. */
@@ -94,13 +95,4 @@ class LateAnswers {
 
 function isLate(error: unknown): boolean {
   return error instanceof StoreError && error.code === "TG_STORE_DEADLINE";
-}
-
-/** A hook is told, not asked: what it throws changes no answer. */
-function tell(hook: () => void): void {
-  try {
-    hook();
-  } catch (error) {
-    console.error("Tidegate: onDegraded or onRecovered threw.", error);
-  }
 }

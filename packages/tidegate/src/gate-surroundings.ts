@@ -136,12 +136,12 @@ function failureOptions(
         help: "What happens meanwhile is said by onStoreFailure. See that the store can be reached; the end is told too.",
       });
       events.emit("degraded", { error });
-      options.onDegraded?.(error);
+      return options.onDegraded?.(error);
     },
     onRecovered() {
       setDegraded(false);
       events.emit("recovered", {});
-      options.onRecovered?.();
+      return options.onRecovered?.();
     },
   };
 }

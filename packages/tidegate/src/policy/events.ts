@@ -1,8 +1,9 @@
+import { tellApp } from "../app-functions.js";
 import type { GateEvents, Warning } from "../gate.js";
 
 type Listener<Name extends keyof GateEvents> = (event: GateEvents[Name]) => void;
 
-/** Who wants to know what. A listener is told, not asked: what it throws changes no answer. */
+/** Who wants to know what. */
 export class Events {
   readonly #listeners = new Map<keyof GateEvents, Set<Listener<never>>>();
 
@@ -23,11 +24,7 @@ export class Events {
 
   emit<Name extends keyof GateEvents>(name: Name, event: GateEvents[Name]): void {
     for (const listener of this.#listeners.get(name) ?? []) {
-      try {
-        (listener as Listener<Name>)(event);
-      } catch (error) {
-        console.error(`Tidegate: a listener of "${name}" threw.`, error);
-      }
+      tellApp(`a listener of "${name}"`, () => (listener as Listener<Name>)(event));
     }
   }
 }
@@ -43,11 +40,7 @@ export function warner(events: Events, onWarning: (warning: Warning) => void): W
   const told = new Set<string>();
 
   function warnAgain(warning: Warning): void {
-    try {
-      onWarning(warning);
-    } catch (error) {
-      console.error("Tidegate: onWarning threw.", error);
-    }
+    tellApp("onWarning", () => onWarning(warning));
     events.emit("warning", warning);
   }
 

@@ -1,3 +1,4 @@
+import { isPromised } from "../app-functions.js";
 import { type Charge, type Check, costOf } from "../check.js";
 import { type Decision, type Reason, type Source, spokesman, type Verdict } from "../decision.js";
 import type { ListEntry } from "../directory.js";
@@ -176,7 +177,8 @@ function succeeded({ options }: Rule, { status }: Outcome, isCounted: boolean): 
 function countsAs({ counts }: Rule, outcome: Outcome): boolean {
   if (counts === undefined) return true;
   try {
-    return Boolean(counts(outcome));
+    const told: unknown = counts(outcome);
+    return isPromised(told) || Boolean(told);
   } catch {
     return true;
   }

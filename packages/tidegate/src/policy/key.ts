@@ -1,3 +1,4 @@
+import { isPromised } from "../app-functions.js";
 import { ConfigError, shown } from "../errors.js";
 import type { Subject } from "../subject.js";
 import { sha256Hex } from "./identity/digest.js";
@@ -66,8 +67,10 @@ function compileFact(fact: Fact, form: KeyForm, path: string): KeyMaker {
 function ownFact(fact: (subject: Subject) => unknown, { subject, client }: Request): string | undefined {
   try {
     const told = fact(subject);
+    if (typeof told !== "object" || told === null) return asKey(told);
     // A promise or an object is no key, and not "nobody" either.
-    return typeof told === "object" && told !== null ? client.ip : asKey(told);
+    isPromised(told);
+    return client.ip;
   } catch (error) {
     if (error instanceof MissingFact) throw error;
     return client.ip;

@@ -1,3 +1,4 @@
+import { isPromised } from "../app-functions.js";
 import { type Check, isCost, validateCost } from "../check.js";
 import { shown, TidegateError } from "../errors.js";
 import type { DecideOptions } from "../gate.js";
@@ -220,7 +221,9 @@ function canCharge(levels: readonly Level[], cost: number, id?: string): boolean
 function usableCost(costOf: (subject: Subject) => unknown, subject: Subject): number {
   try {
     const cost = costOf(subject);
-    return isCost(cost) ? cost : 1;
+    if (isCost(cost)) return cost;
+    isPromised(cost);
+    return 1;
   } catch {
     return 1;
   }

@@ -1,3 +1,4 @@
+import { isPromised } from "../../app-functions.js";
 import { ConfigError } from "../../errors.js";
 import type { Subject } from "../../subject.js";
 import type { Match, RuleOptions } from "../rule-options.js";
@@ -125,10 +126,8 @@ const upperCase = rememberingLast((method) => method.toUpperCase());
 
 function answer(ask: (subject: Subject) => unknown, subject: Subject, inDoubt: boolean): boolean {
   try {
-    const told = ask(subject) as PromiseLike<unknown> | undefined;
-    if (typeof told?.then !== "function") return Boolean(told);
-    told.then(undefined, () => {});
-    return inDoubt;
+    const told = ask(subject);
+    return isPromised(told) ? inDoubt : Boolean(told);
   } catch {
     return inDoubt;
   }
