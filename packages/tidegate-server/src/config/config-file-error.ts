@@ -55,10 +55,8 @@ function paragraph(
 ) {
   const where = line === undefined ? path || file : `${file}:${line}:${column} ${path}`.trimEnd();
   const told = `${where}\n  ${message}\n  ${help} [${code}]`;
-  const source = line === undefined ? undefined : lines[line - 1];
-  return source === undefined || source.trim() === ""
-    ? told
-    : `${told}\n${excerpt(source, line as number, column as number)}`;
+  const shown = line === undefined ? undefined : excerpt(lines, line, column as number);
+  return shown === undefined ? told : `${told}\n${shown}`;
 }
 
 /** What an error says of a configuration or policy. Any other error is none of these, and is thrown on. */

@@ -1,9 +1,12 @@
+import { isInSecretSection } from "./secret-sections.js";
 import { printable } from "./shown.js";
 
 const width = 100;
 
-/** A source line with a caret under the column. Written-out secrets in it are starred. */
-export function excerpt(line: string, number: number, column: number): string {
+/** A line, by its number from 1, with a caret under the column. Written-out secrets in it are starred; where they are at home, no line is shown. */
+export function excerpt(lines: readonly string[], number: number, column: number): string | undefined {
+  const line = lines[number - 1] ?? "";
+  if (line.trim() === "" || isInSecretSection(lines, number)) return undefined;
   const start = Math.max(0, Math.min(column - 1 - width / 2, line.length - width));
   const shownLine = printable(
     starred(line.slice(0, start + width))
@@ -14,16 +17,25 @@ export function excerpt(line: string, number: number, column: number): string {
   return `${margin} | ${shownLine}\n${" ".repeat(6)} | ${" ".repeat(column - 1 - start)}^`;
 }
 
-/** As long as what they hide, so that the caret stays where it is. `${NAME}` hides nothing. */
+/** In a query, or behind a name that says so. */
+const named = [
+  /([?&][\w.-]+=)([^&\s"']+)/g,
+  /(\b(?:token|password|secret)["']?\s*:\s*)("[^"]*"?|'[^']*'?|[^\s,}#]+)/gi,
+];
+
+/** Stars are as many as what they hide is long, so that the caret stays where it is. `${NAME}` hides nothing. */
 function starred(line: string): string {
-  return line
-    .replace(/(\/\/)([^@/\s]+)(?=@)/g, (whole, before: string, secret: string) =>
-      secret.includes("${") ? whole : before + stars(secret),
-    )
-    .replace(
-      /(\b(?:token|password|secret)["']?\s*:\s*)("[^"]*"?|'[^']*'?|[^\s,}#]+)/gi,
-      (whole, before: string, secret: string) => (secret.includes("${") ? whole : before + stars(secret)),
-    );
+  const withoutLogins = line.replace(/[^\s"']+/g, (word) => {
+    const login = word.slice(0, word.lastIndexOf("@") + 1);
+    return login === "" || login.includes("${") ? word : `${stars(login)}${word.slice(login.length)}`;
+  });
+  return named.reduce(
+    (text, form) =>
+      text.replace(form, (whole, before: string, secret: string) =>
+        secret.includes("${") ? whole : before + stars(secret),
+      ),
+    withoutLogins,
+  );
 }
 
 function stars(secret: string): string {

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import { nearest } from "./nearest.js";
 import { type Path, pathText, valueAt } from "./path.js";
 import { hiddenMessage, type ProblemList, type Words } from "./problem-list.js";
+import { isSecretSection } from "./secret-sections.js";
 import { shown } from "./shown.js";
 
 type Issue = z.core.$ZodIssue;
@@ -27,7 +28,11 @@ export function shaped<T>({ shape, value, path, problems, elsewhere }: Shaped<T>
     const known = issue.message.split(" ");
     for (const key of issue.keys) {
       const other = above.length === 0 ? elsewhere?.(key) : undefined;
-      problems.add([...path, ...above, key], () => unknownKey(key, known, other), "key");
+      const at = [...path, ...above, key];
+      const isBare = valueAt(value, [...above, key]) === null && nearest(key, known) === undefined;
+      if (isBare && isSecretSection(at[0]))
+        problems.addAt(problems.offsetOf(at, "key") ?? 0, bareKey(known), pathText(at.slice(0, -1)));
+      else problems.add(at, () => unknownKey(key, known, other), "key");
       misspelt.add(pathText([...above, issue.keys.length > 20 ? "" : (nearest(key, known) ?? "")]));
     }
   }
@@ -84,6 +89,15 @@ function unknownKey(key: string, known: readonly string[], elsewhere: string | u
     code: "TG_CONFIG_KEY",
     message: `There is no setting ${shown(key)} here.`,
     help: elsewhere ?? (guess === undefined ? list : `Did you mean ${guess}? ${list}`),
+  };
+}
+
+/** It may be the rest of a secret that has a comma in it. */
+function bareKey(known: readonly string[]): Words {
+  return {
+    code: "TG_CONFIG_KEY",
+    message: "Something stands here that is no setting and has no value.",
+    help: `Put quotes around a text with a comma in it. There are ${known.join(", ")}.`,
   };
 }
 
