@@ -95,6 +95,8 @@ const refused: Record<string, readonly [status: number, bytes: string]> = {
   "a space in the target": [400, "GET /a b HTTP/1.1\r\nHost: a\r\n\r\n"],
   "a byte above ASCII in the target": [400, "GET /\xe4 HTTP/1.1\r\nHost: a\r\n\r\n"],
   "an unknown version": [400, "GET / HTTP/9.9\r\nHost: a\r\n\r\n"],
+  "HTTP/2.0 in the request line": [505, "GET / HTTP/2.0\r\nHost: a\r\n\r\n"],
+  "HTTP/0.9 in the request line": [505, "GET / HTTP/0.9\r\nHost: a\r\n\r\n"],
   "an unknown method": [400, "HACK / HTTP/1.1\r\nHost: a\r\n\r\n"],
   "no HTTP at all": [400, "\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03"],
   "HTTP/2 without asking": [400, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],

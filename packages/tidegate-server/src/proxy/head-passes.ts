@@ -18,6 +18,7 @@ const hostForm = /^(?=.{1,261}$)(?:[\w~-]+(?:\.[\w~-]+)*\.?|\[[\da-f:.]{2,45}\])
 export function headPasses(clientOf: ClientResolver): Pass {
   const name = `tidegate-${randomBytes(4).toString("hex")}`;
   const passes: readonly Pass[] = [
+    checkVersion,
     countLines,
     checkFraming,
     checkMethod,
@@ -36,6 +37,11 @@ export function headPasses(clientOf: ClientResolver): Pass {
     }
     return undefined;
   };
+}
+
+/** Node's parser takes 0.9 and 2.0 too, and reads them as if they were 1.0. */
+function checkVersion({ isHttp1 }: RequestHead): Problem | undefined {
+  return isHttp1 ? undefined : problems.version;
 }
 
 /** Node shows the gate no more than these. */

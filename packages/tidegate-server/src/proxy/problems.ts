@@ -23,6 +23,12 @@ export const problems = {
     "A header or cookie by which requests are counted came more than once. Send it once.",
   ),
   upgradeBody: invalid("A request that asks for another protocol has no body."),
+  version: problem(
+    505,
+    "TG_REQUEST_VERSION",
+    "HTTP Version Not Supported",
+    "Requests are taken in HTTP/1.1 and HTTP/1.0.",
+  ),
   headers: problem(
     431,
     "TG_REQUEST_HEADERS",

@@ -6,6 +6,7 @@ import type { Peer } from "./peers.js";
 export class RequestHead {
   readonly method: string;
   readonly target: string;
+  readonly isHttp1: boolean;
   readonly isHttp10: boolean;
   readonly peer: Peer;
   readonly lineCount: number;
@@ -32,6 +33,7 @@ export class RequestHead {
   constructor(req: IncomingMessage, peer: Peer) {
     this.method = req.method as string;
     this.target = req.url as string;
+    this.isHttp1 = req.httpVersionMajor === 1;
     this.isHttp10 = req.httpVersionMinor === 0;
     this.peer = peer;
     this.lineCount = req.rawHeaders.length / 2;
