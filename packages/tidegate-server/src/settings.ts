@@ -93,7 +93,7 @@ export interface ProxySettings {
   /** Until the upstream's headers; and between two pieces of its body. */
   readonly responseTimeoutMs: number;
   readonly idleTimeoutMs: number;
-  /** Connections kept to each origin. */
+  /** Requests under way at a time to each origin, each on a connection of its own. */
   readonly connections: number;
 }
 
