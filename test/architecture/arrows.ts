@@ -227,7 +227,7 @@ export const serverArrows: readonly Arrow[] = [
   },
   {
     from: "workers/**",
-    may: [SPINE, "own/**", "node:*", "pkg:prom-client"],
+    may: [SPINE, "own/**", "node:*", "pkg:prom-client", LIBRARY],
     mayType: ["server.ts"],
     because: "workers are processes; what they run is the command's to know",
   },
