@@ -110,7 +110,7 @@ export function mirrorOf(directory: Directory, options: MirrorOptions): Mirror {
     unlisted,
     customerChanged: customers.forget,
     failed(error) {
-      if (error instanceof TidegateError && error.code.startsWith("TG_DIRECTORY_")) warn(inItsWords(error));
+      if (error instanceof TidegateError && noOutages.has(error.code)) warn(inItsWords(error));
       else ofLists.begins(error);
     },
   });
@@ -152,6 +152,9 @@ function seldom(warn: (warning: Warning) => void, now: Clock): (warning: Warning
 }
 
 const aMinute = 60_000;
+
+/** What a directory tells of itself while it can be read. */
+const noOutages: ReadonlySet<string> = new Set(["TG_DIRECTORY_POLLING", "TG_DIRECTORY_RECORD"]);
 
 function inItsWords({ code, message, help }: TidegateError): Warning {
   return { code, message: message.replace(` ${help} [${code}]`, ""), help };
