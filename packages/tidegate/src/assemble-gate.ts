@@ -280,8 +280,9 @@ function gateIn(surroundings: Surroundings, first: CompiledPolicy, close: () => 
     return announceCounted(request, decision);
   }
 
-  function announceCounted(request: ReceivedRequest, decision: Draft): Decision {
+  function announceCounted(request: ReceivedRequest, draft: Draft): Decision {
     const { subject, client, at } = request;
+    const decision = draft as Decision;
     if (isWatched) busy.count(client, !decision.allowed, at);
     if (events.has("decision")) events.emit("decision", { subject, decision });
     if (!decision.allowed && events.has("refused")) events.emit("refused", { subject, decision });

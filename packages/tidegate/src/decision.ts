@@ -48,8 +48,17 @@ export type Reason =
   | "off"
   | "degraded";
 
-/** The answer to one request. */
-export interface Decision {
+/** The answer to one request. Its `reason` tells what else is there. */
+export type Decision = AnyDecision & ByReason;
+
+/** Where a limit or a hold refused, its verdict says so. */
+type ByReason =
+  | { readonly reason: "over-limit" | "held"; readonly allowed: false; readonly verdict: Verdict }
+  | { readonly reason: "within-limits" | "safelist" | "no-rule" | "off"; readonly allowed: true }
+  | { readonly reason: "blocklist" | "degraded" };
+
+/** What decisions have in common, whatever their reason. */
+export interface AnyDecision {
   /** In the refusal's body and the log. */
   readonly id: string;
   readonly allowed: boolean;

@@ -6,13 +6,15 @@ export function asClientSees({ listed: _, verdict, ...decision }: Decision): Dec
   const isShown = verdict !== undefined && exposed.includes(verdict);
   // Refused by a hidden rule: then no other rule's numbers are shown either.
   const verdicts = allowed || isShown ? exposed.filter(({ shadow }) => !shadow) : [];
-  return {
+  const seen = {
     ...decision,
     ...(isShown && { verdict }),
     verdicts,
     exposed: verdicts,
     reason: reasonSeen(reason, verdicts),
   };
+  // A hidden rule's verdict is missing also where a decision has one.
+  return seen as Decision;
 }
 
 /** That a hidden rule was asked, or holds this client, is not told. */

@@ -35,7 +35,7 @@ function decision(verdicts: readonly Verdict[], facts: Partial<Decision> = {}): 
     delayedMs: 0,
     finish: async () => {},
     ...facts,
-  };
+  } as Decision;
 }
 
 const written = (given: Decision, forms?: HeaderForms) => Object.fromEntries(limitHeaders(forms)(given));

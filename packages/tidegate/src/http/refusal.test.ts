@@ -31,7 +31,7 @@ function refused(facts: Partial<Decision> = {}): Decision {
     delayedMs: 0,
     finish: async () => {},
     ...facts,
-  };
+  } as Decision;
 }
 
 const headersOf = (decision: Decision) => Object.fromEntries(refusal(decision, 429, undefined).headers);

@@ -1,13 +1,13 @@
 import { isPromised } from "../app-functions.js";
 import { type Charge, type Check, costOf } from "../check.js";
-import { type Decision, type Reason, type Source, spokesman, type Verdict } from "../decision.js";
+import { type AnyDecision, type Reason, type Source, spokesman, type Verdict } from "../decision.js";
 import type { ListEntry } from "../directory.js";
 import type { Outcome } from "../subject.js";
 import type { Question, Questions } from "./questions.js";
 import type { Rule } from "./rules.js";
 
 /** A decision before it is given away. */
-export type Draft = { -readonly [Name in keyof Decision]: Decision[Name] };
+export type Draft = { -readonly [Name in keyof AnyDecision]: AnyDecision[Name] };
 
 export const nothingToFinish = (): Promise<void> => Promise.resolve();
 const none: readonly Verdict[] = [];

@@ -1,4 +1,4 @@
-import type { Decision, Reason, Verdict } from "../decision.js";
+import type { AnyDecision, Reason, Verdict } from "../decision.js";
 import type { Docket, RuleChecks } from "../docket.js";
 import type { GateMetrics, RuleMetrics } from "../gate.js";
 
@@ -24,7 +24,7 @@ export class Tally {
   /** The rule that judged first, second and so on when last counted. */
   readonly #lately: { readonly rule: string; readonly counts: Counts }[] = [];
 
-  count({ allowed, reason, verdicts, source, delayedMs }: Decision): void {
+  count({ allowed, reason, verdicts, source, delayedMs }: AnyDecision): void {
     if (allowed) this.#allowed++;
     else this.#refused++;
     if (delayedMs > 0) this.#delayed++;
