@@ -74,7 +74,9 @@ const policies: fc.Arbitrary<Policy> = fc
     rules: rules.map(({ by, limits: drawn, only, count, mode, more }, i): RuleOptions => {
       const made = drawn.map(([family, n]) => (limits[family] as (typeof limits)[number]).make(n));
       const distinct = [...new Map(made.map((limit) => [limit.id, limit])).values()];
-      const isMixed = distinct.some(({ kind }) => kind === "concurrency") && distinct.length > 1;
+      const leases = distinct.some(({ kind }) => kind === "concurrency");
+      const isMixed = leases && distinct.length > 1;
+      const clearsAll = "clearOnSuccess" in more && (leases || count === "successes");
       return {
         name: `rule ${i}`,
         by,
@@ -82,7 +84,7 @@ const policies: fc.Arbitrary<Policy> = fc
         ...(only !== undefined && { only }),
         ...(count !== undefined && { count }),
         ...(mode !== undefined && { mode }),
-        ...more,
+        ...(!clearsAll && more),
       };
     }),
   }));

@@ -103,7 +103,11 @@ describe("/v1/auth", () => {
         by: "ip" as const,
         limits: i === 200 ? ("1 per 1h" as const) : ("999999999999999 per 1d" as const),
       }));
-      rig = await openRig({ rules, settings: { responses: { headers, status: 429 } } });
+      rig = await openRig({
+        rules,
+        newKeysPerSecond: false,
+        settings: { responses: { headers, status: 429 } },
+      });
       for (const [path, asked, refused] of [
         ["/v1/auth?for=nginx", nginx, 403],
         ["/v1/auth?for=caddy", { ...caddy, "X-Forwarded-For": "203.0.113.8" }, 429],

@@ -237,12 +237,10 @@ export const sections = {
         description:
           "How long either side may pause: between two pieces of an upstream's answer, of a client's upload (408), and while a client takes nothing of its answer.",
       }),
-      connections: whole(1, 65_535)
-        .default(128)
-        .meta({
-          description:
-            "Requests under way at a time to each origin, each on a connection that is kept; of one client a quarter of them, at least 4. More wait their turn.",
-        }),
+      connections: whole(1, 65_535).default(128).meta({
+        description:
+          "Requests under way at a time to each origin, each on a connection that is kept; of one client a quarter of them, at least 4. More wait their turn.",
+      }),
     },
     "Sizes and times of the proxy.",
   ),
