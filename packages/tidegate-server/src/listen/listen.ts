@@ -17,6 +17,7 @@ import { keepTick } from "./kept-tick.js";
 import { logMalformed, malformedProblem, type ParseFailure } from "./malformed.js";
 import { answerRaw } from "./raw-answer.js";
 import { urlHost } from "./url-host.js";
+import { keepGarbageYoung } from "./young-garbage.js";
 
 export interface ListenOptions {
   /** As in the settings: `proxy`, `admin`, `decide`. */
@@ -43,6 +44,7 @@ export interface Listener {
 export async function listen(options: ListenOptions): Promise<Listener> {
   const { name, address, upgrade, hosts = [], log } = options;
   keepTick();
+  keepGarbageYoung();
   const connections = new Connections();
   const check = hosts === "any" ? undefined : callerCheck(hosts);
   const server = createServer({ ...usualOptions, ...options.serverOptions });

@@ -1,13 +1,13 @@
 import type { IncomingMessage } from "node:http";
-import type { Dispatcher } from "undici";
 import { endInOnePiece, longestJoined } from "../end-in-one-piece.js";
 import type { Log } from "../log.js";
 import { sendProblem } from "../problem.js";
+import type { Errand, Sending } from "./errand.js";
 import type { Guest } from "./guest.js";
-import type { Errand, Origin } from "./origin.js";
+import type { Origin } from "./origin.js";
 import { problems } from "./problems.js";
 import type { ProxyResponse } from "./proxy-response.js";
-import { byItself } from "./read-into.js";
+import { copyOf } from "./read-into.js";
 import { ReaderWatch } from "./reader-watch.js";
 import { dropRest, outgrown, RequestBody, tooSlow } from "./request-body.js";
 import type { RequestHead } from "./request-head.js";
@@ -34,15 +34,11 @@ export interface Passage {
   readonly onEnded: ((req: IncomingMessage, status: number | undefined) => void) | undefined;
 }
 
-const bodiless = new Set([204, 304]);
 const safe = new Set(["GET", "HEAD", "OPTIONS"]);
 
-/**
- * One request's way to an origin and its answer's way back. It is the handler undici calls, in the older form: that one gives
- * headers as they came, where the newer one sorts them into an object first.
- */
+/** One request's way to an origin and its answer's way back. */
 export class Exchange implements Errand {
-  sending: Dispatcher.DispatchOptions;
+  readonly sending: Sending;
   readonly clientKey: string;
   connection: Errand["connection"];
   guest: Guest | undefined;
@@ -51,8 +47,6 @@ export class Exchange implements Errand {
   readonly #res: ProxyResponse;
   readonly #startedAt = performance.now();
   readonly #hasBody: boolean;
-  /** Of the request's body, -1 where it is not told. */
-  readonly #bodyLength: number;
   #origin: Origin | undefined;
   #isRetry = false;
   #isConnected = false;
@@ -66,13 +60,11 @@ export class Exchange implements Errand {
   /** In which nothing was heard from the origin, though it was its turn. */
   #quietTurns = 0;
   #reader: ReaderWatch | undefined;
-  #abort: ((error?: Error) => void) | undefined;
-  #resume: (() => void) | undefined;
   /** The answer's head, until something of its body is there, or a turn has passed. */
   #status = 0;
   #headers: string[] | undefined;
   #contentLength = -1;
-  /** The whole body, if it came with the head. */
+  /** The whole body, if it came with the head: borrowed until the answer is complete, which is at once. */
   #whole: Buffer | undefined;
 
   constructor(
@@ -86,11 +78,9 @@ export class Exchange implements Errand {
     this.#passage = passage;
     this.#req = req;
     this.#res = res;
-    const { path, method, headers, contentLength } = head;
-    if (contentLength >= 0) headers.push("content-length", `${contentLength}`);
+    const { path, method, host, headers, contentLength } = head;
     this.#hasBody = head.hasBody;
-    this.#bodyLength = contentLength;
-    this.sending = { path, method: method as Dispatcher.HttpMethod, headers, body: null };
+    this.sending = { path, method, host, headers, contentLength, body: null };
   }
 
   start(): void {
@@ -106,7 +96,7 @@ export class Exchange implements Errand {
       this.#over(undefined);
       return;
     }
-    const isHere = this.#req.readableLength === this.#bodyLength;
+    const isHere = this.#req.readableLength === this.sending.contentLength;
     const { maxBodyBytes, idleTimeoutMs } = this.#passage;
     this.sending.body = isHere
       ? this.#req.read()
@@ -136,14 +126,13 @@ export class Exchange implements Errand {
     const quietMs = this.#quietTurns++ * turnMs;
     const { responseTimeoutMs, idleTimeoutMs } = this.#passage;
     if (this.#status === 0) {
-      if (quietMs >= responseTimeoutMs) this.#abort?.(late("UND_ERR_HEADERS_TIMEOUT"));
-    } else if (quietMs >= idleTimeoutMs) this.#abort?.(late("UND_ERR_BODY_TIMEOUT"));
+      if (quietMs >= responseTimeoutMs) this.#abort(late());
+    } else if (quietMs >= idleTimeoutMs) this.#abort(late());
   }
 
-  onConnect(abort: (error?: Error) => void): void {
+  onConnect(): void {
     this.#isConnected = true;
-    this.#abort = abort;
-    if (this.#isGone) abort();
+    if (this.#isGone) this.#abort();
     else if (this.#res.isContinueAsked && this.sending.body !== null) this.#res.sendContinue();
   }
 
@@ -152,38 +141,42 @@ export class Exchange implements Errand {
     if (this.#status === 0) this.#quietTurns = 0;
   }
 
-  onResponseStarted(): void {
+  onBegun(): void {
     this.#isAnswered = true;
   }
 
-  onHeaders(status: number, raw: Buffer[], resume: () => void): boolean {
+  onHead(status: number, raw: readonly string[]): void {
     this.#quietTurns = 0;
-    if (status < 200) return true;
+    if (status < 200) return;
     const { isListed, onGivenWay } = this.#passage;
     const head = responseHead({ status, raw, res: this.#res, isListed, onGivenWay });
     this.#status = status;
     this.#headers = head.headers;
     this.#contentLength = head.contentLength;
-    this.#resume = resume;
-    if (head.contentLength !== 0) process.nextTick(flush, this);
-    return true;
   }
 
-  onData(piece: Buffer): boolean {
+  onData(piece: Buffer): void {
     this.#quietTurns = 0;
     if (this.#headers !== undefined && piece.length === this.#contentLength) {
       this.#whole = piece;
-      return true;
+      return;
     }
-    this.begin();
-    if (this.#res.write(this.#res.writableLength > 0 ? byItself(piece) : piece)) return true;
-    this.#pause();
-    return false;
+    this.#begin();
+    // What has to wait must not keep a slab alive in which it is but a little.
+    if (!this.#res.write(this.#res.writableLength > 0 ? copyOf(piece) : Buffer.from(piece))) this.#pause();
+  }
+
+  /** The head is not kept from a client while the body is awaited. */
+  onRead(): void {
+    if (this.#headers === undefined) return;
+    this.#begin();
+    // As all else in heads; `flushHeaders` would say it in UTF-8.
+    this.#res.write("", "latin1");
   }
 
   onComplete(): void {
     if (this.#isOver) return;
-    this.begin();
+    this.#begin();
     this.#over(this.#status);
     this.#end();
     if (this.#res.writableLength > 0) this.#watch().expect();
@@ -197,11 +190,6 @@ export class Exchange implements Errand {
       return;
     }
     const { code } = Object(error);
-    // undici expects a body of a 204 or 304 that tells a length. There is none, and none is missing.
-    if (bodiless.has(this.#status) && code === "UND_ERR_RES_CONTENT_LENGTH_MISMATCH") {
-      this.onComplete();
-      return;
-    }
     if (code === outgrown || code === tooSlow) {
       const problem = code === outgrown ? problems.large : problems.slowBody;
       this.#over(problem.status);
@@ -219,7 +207,7 @@ export class Exchange implements Errand {
   }
 
   /** Writes the head, unless it is written. */
-  begin(): void {
+  #begin(): void {
     const headers = this.#headers;
     if (headers === undefined) return;
     this.#headers = undefined;
@@ -231,19 +219,7 @@ export class Exchange implements Errand {
     const whole = this.#whole;
     if (whole !== undefined && whole.length <= longestJoined)
       endInOnePiece(this.#res, whole.toString("latin1"));
-    else this.#res.end(whole);
-  }
-
-  /** The head is not kept from a client while the body is awaited. */
-  flush(): void {
-    if (this.#headers === undefined || this.#isOver) return;
-    try {
-      this.begin();
-      // As all else in heads; `flushHeaders` would say it in UTF-8.
-      this.#res.write("", "latin1");
-    } catch (error) {
-      this.#abort?.(error as Error);
-    }
+    else this.#res.end(whole && copyOf(whole));
   }
 
   #tell(): void {
@@ -271,7 +247,6 @@ export class Exchange implements Errand {
     this.#isRetry = true;
     this.#isConnected = false;
     this.#quietTurns = 0;
-    this.#abort = undefined;
     const tried = this.#origin as Origin;
     tried.release(this);
     this.#ask(this.#passage.upstream.pick(tried));
@@ -288,6 +263,7 @@ export class Exchange implements Errand {
 
   #pause(): void {
     this.#isPaused = true;
+    this.connection?.pause();
     const isFirst = this.#reader === undefined;
     // The watch hears of it first: going on may mean to wait again.
     this.#watch().expect();
@@ -297,7 +273,7 @@ export class Exchange implements Errand {
   #goOn(): void {
     this.#isPaused = false;
     this.#quietTurns = 0;
-    this.#resume?.();
+    this.connection?.resume();
   }
 
   #watch(): ReaderWatch {
@@ -309,7 +285,11 @@ export class Exchange implements Errand {
     if (this.#isOver) return;
     this.#isGone = true;
     if (this.#origin?.forget(this)) this.#over(undefined);
-    else this.#abort?.();
+    else if (this.#isConnected) this.#abort();
+  }
+
+  #abort(error = new Error("The client left.")): void {
+    this.connection?.abort(error);
   }
 
   /** Once: what was borrowed is given back, what happened is counted. */
@@ -323,8 +303,4 @@ export class Exchange implements Errand {
 
 function startWithBody(exchange: Exchange): void {
   exchange.startWithBody();
-}
-
-function flush(exchange: Exchange): void {
-  exchange.flush();
 }

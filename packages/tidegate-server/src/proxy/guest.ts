@@ -1,4 +1,4 @@
-import type { Errand } from "./origin.js";
+import type { Errand } from "./errand.js";
 
 /**
  * The part of an origin's connections one client may hold: with a quarter it takes four who leave their requests unfinished

@@ -27,8 +27,7 @@ export function headPasses(clientOf: ClientResolver): Pass {
     checkIdentity,
     dropNamed,
     tellForwarded(clientOf),
-    (head) => passVia(head, name),
-    nameHost,
+    passVia(name),
   ];
   return (head) => {
     for (const pass of passes) {
@@ -93,15 +92,13 @@ function dropNamed(head: RequestHead): undefined {
 }
 
 /** A request that comes back to the process that sent it would go round for ever. */
-function passVia(head: RequestHead, name: string): Problem | undefined {
-  const { via, headers, isHttp10 } = head;
-  if (via.includes(name)) return problems.loop;
-  const own = `${isHttp10 ? "1.0" : "1.1"} ${name}`;
-  headers.push("via", via === "" ? own : `${via}, ${own}`);
-  return undefined;
-}
-
-/** Without one, the upstream gets its own name. */
-function nameHost({ host, headers }: RequestHead): undefined {
-  if (host !== "") headers.push("host", host);
+function passVia(name: string): Pass {
+  const own10 = `1.0 ${name}`;
+  const own11 = `1.1 ${name}`;
+  return ({ via, headers, isHttp10 }) => {
+    if (via.includes(name)) return problems.loop;
+    const own = isHttp10 ? own10 : own11;
+    headers.push("via", via === "" ? own : `${via}, ${own}`);
+    return undefined;
+  };
 }

@@ -1,35 +1,11 @@
-import type { EventEmitter } from "node:events";
 import { isIP } from "node:net";
-import { buildConnector, Client, type Dispatcher } from "undici";
+import { buildConnector } from "undici";
 import type { ProxySettings } from "../settings.js";
+import type { Errand } from "./errand.js";
 import { type Guest, Guests, shareOf } from "./guest.js";
+import { type Dial, OriginConnection } from "./origin-connection.js";
 import { intoOneBuffer } from "./read-into.js";
-import { busy, type UpstreamError, waitedTooLong } from "./upstream-error.js";
-
-/** A request that is to be sent to an origin. */
-export interface Errand extends Dispatcher.DispatchHandler {
-  readonly sending: Dispatcher.DispatchOptions;
-  /** Who wants it, as shares are counted. */
-  readonly clientKey: string;
-  /** Set by the origin, from `send` to `release`. */
-  guest: Guest | undefined;
-  /** The connection it is on, to be given back by `release`. */
-  connection: Connection | undefined;
-  /** It was not sent, and never will be. */
-  onTurnedAway(error: UpstreamError): void;
-  /** It waits for a connection. */
-  onWait(): void;
-  /** Told every `glanceMs` while it has a connection. */
-  onGlance(): void;
-  /** Told every `turnMs` while it has a connection. */
-  onTurn(turnMs: number): void;
-}
-
-/** A connection to an origin, and what is under way on it. */
-interface Connection {
-  readonly client: Client;
-  errand: Errand | undefined;
-}
+import { busy, waitedTooLong } from "./upstream-error.js";
 
 /** Requests that may wait for each connection of an origin. */
 const mostWaitingPerConnection = 16;
@@ -53,11 +29,10 @@ export class Origin {
   load = 0;
   /** In which turn it was picked last. */
   pickedAt = 0;
-  readonly #isTls: boolean;
   readonly #settings: ProxySettings;
-  readonly #connect: buildConnector.connector;
-  readonly #connections: Connection[] = [];
-  readonly #idle: Connection[] = [];
+  readonly #dial: Dial;
+  readonly #connections: OriginConnection[] = [];
+  readonly #idle: OriginConnection[] = [];
   readonly #share: number;
   readonly #guests = new Guests();
   /** Until when each waits. */
@@ -72,17 +47,10 @@ export class Origin {
 
   constructor(url: string, settings: ProxySettings) {
     this.url = new URL(url);
-    this.#isTls = this.url.protocol === "https:";
     this.#settings = settings;
     this.#share = shareOf(settings.connections);
     this.#turnMs = Math.min(longestTurnMs, Math.min(settings.responseTimeoutMs, settings.idleTimeoutMs) / 4);
-    const connect = buildConnector({
-      timeout: settings.connectTimeoutMs,
-      allowH2: false,
-      ...(!this.#isTls && { onread: intoOneBuffer }),
-    });
-    // undici would name the client's Host to the origin's TLS, and believe a certificate for it.
-    this.#connect = (options, done) => connect({ ...options, servername: this.servername }, done);
+    this.#dial = this.#dialler();
   }
 
   /** What TLS calls the origin; addresses have no such name. */
@@ -124,10 +92,8 @@ export class Origin {
   /** The errand is over. Its connection takes the next one. */
   release(errand: Errand): void {
     this.load--;
-    const connection = errand.connection as Connection;
-    connection.errand = undefined;
+    this.#idle.push(errand.connection as OriginConnection);
     errand.connection = undefined;
-    this.#idle.push(connection);
     this.#leave(errand.guest as Guest);
     this.#freed();
   }
@@ -159,7 +125,7 @@ export class Origin {
   async close(): Promise<void> {
     this.#unwatch();
     for (const errand of [...this.#behind.keys(), ...this.#line.keys()]) this.#turnAway(errand);
-    await Promise.all(this.#connections.map(({ client }) => client.destroy()));
+    for (const connection of this.#connections) connection.close();
   }
 
   /** What it left is its own next one's, at the end of the line. */
@@ -210,37 +176,45 @@ export class Origin {
 
   #dispatch(errand: Errand): void {
     this.#used++;
-    const connection = this.#idle.pop() ?? this.#open();
-    connection.errand = errand;
+    const connection = this.#idle.pop() ?? this.#add();
     errand.connection = connection;
     this.#watch();
-    // For undici a connection belongs to the name it takes from Host, and a new name needs a new connection.
-    const { sending } = errand;
-    connection.client.dispatch(this.#isTls ? named(sending, this.url.hostname) : sending, errand);
+    connection.send(errand);
   }
 
-  /** undici would make a timer for each request, which outlives it by a second: errands hear of time all at once. */
-  #open(): Connection {
-    const client = new Client(this.url.origin, {
-      connect: this.#connect,
-      pipelining: 1,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      maxHeaderSize: Math.max(this.#settings.maxHeaderBytes, leastHeaderBytes),
+  #add(): OriginConnection {
+    const connection = new OriginConnection({
+      dial: this.#dial,
+      host: this.url.host,
+      mostHeadBytes: Math.max(this.#settings.maxHeaderBytes, leastHeaderBytes),
     });
-    // undici tells here what an errand threw while it was told of an error: one request's matter, not the process's.
-    (client as EventEmitter).on("error", () => {});
-    const connection = { client, errand: undefined };
     this.#connections.push(connection);
     return connection;
+  }
+
+  /** The origin's own name is what its certificate has to be for, whatever Host a client sends. */
+  #dialler(): Dial {
+    const { protocol, host, port } = this.url;
+    const connect = buildConnector({
+      timeout: this.#settings.connectTimeoutMs,
+      allowH2: false,
+      ...(protocol !== "https:" && { onread: intoOneBuffer }),
+    });
+    const target = { protocol, hostname: this.address, host, port, servername: this.servername };
+    return (done) => void connect(target, (...told) => done(told[0], told[1] ?? null));
   }
 
   #turn(): void {
     const now = Date.now();
     for (const line of [this.#behind, this.#line])
       for (const [errand, until] of line) if (until <= now) this.#turnAway(errand);
-    for (const { errand } of this.#connections) errand?.onTurn(this.#turnMs);
-    if (this.#used + this.#line.size + this.#behind.size === 0) this.#unwatch();
+    for (const connection of this.#connections) {
+      connection.errand?.onTurn(this.#turnMs);
+      connection.dropStale(now);
+    }
+    if (this.#used + this.#line.size + this.#behind.size > 0) return;
+    this.#unglance();
+    if (!this.#connections.some(({ isOpen }) => isOpen)) this.#unwatch();
   }
 
   #glance(): void {
@@ -248,15 +222,19 @@ export class Origin {
   }
 
   #watch(): void {
-    if (this.#timer !== undefined) return;
-    this.#timer = setInterval(() => this.#turn(), this.#turnMs).unref();
-    this.#glances = setInterval(() => this.#glance(), glanceMs).unref();
+    this.#timer ??= setInterval(() => this.#turn(), this.#turnMs).unref();
+    this.#glances ??= setInterval(() => this.#glance(), glanceMs).unref();
   }
 
   #unwatch(): void {
+    this.#unglance();
     clearInterval(this.#timer);
-    clearInterval(this.#glances);
     this.#timer = undefined;
+  }
+
+  #unglance(): void {
+    clearInterval(this.#glances);
+    this.#glances = undefined;
   }
 
   #turnAway(errand: Errand): void {
@@ -266,7 +244,3 @@ export class Origin {
 
 /** Upstreams may answer with more than clients may ask with. */
 const leastHeaderBytes = 65_536;
-
-function named(sending: Dispatcher.DispatchOptions, servername: string): Dispatcher.DispatchOptions {
-  return Object.assign({ servername }, sending);
-}

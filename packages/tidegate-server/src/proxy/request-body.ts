@@ -1,12 +1,11 @@
 import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
+import { late } from "./upstream-error.js";
 
 /** Its name, when a body outgrew what is taken. */
 export const outgrown = "TG_REQUEST_LARGE";
 /** And when nothing more of it came. */
 export const tooSlow = "TG_REQUEST_SLOW";
-/** When it is the upstream that takes nothing more, as undici names it. */
-const untaken = "UND_ERR_BODY_TIMEOUT";
 
 /** How long a client may go on sending what nobody reads, before it is cut off. */
 const lingerMs = 2000;
@@ -81,9 +80,7 @@ export class RequestBody extends Readable {
   };
 
   #late = (): void => {
-    this.destroy(
-      this.#isHeld ? failure("Nobody takes the body.", untaken) : failure("The body does not come.", tooSlow),
-    );
+    this.destroy(this.#isHeld ? late() : failure("The body does not come.", tooSlow));
   };
 
   #cut = (): void => {

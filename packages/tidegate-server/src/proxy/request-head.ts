@@ -10,7 +10,7 @@ export class RequestHead {
   readonly isHttp10: boolean;
   readonly peer: Peer;
   readonly lineCount: number;
-  /** Name, value, name, value, as the upstream will get them; Host is first once it is known. */
+  /** Name, value, name, value, as the upstream will get them behind Host. */
   headers: string[] = [];
   path = "";
   host = "";

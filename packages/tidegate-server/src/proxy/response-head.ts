@@ -20,7 +20,8 @@ export interface ResponseHead {
 
 export interface ResponseHeadOptions {
   readonly status: number;
-  readonly raw: readonly (Buffer | string)[];
+  /** Name, value, name, value, as it came. */
+  readonly raw: readonly string[];
   readonly res: ProxyResponse;
   /** The gate's limit headers are lists, as in draft 11. */
   readonly isListed: boolean;
@@ -34,10 +35,10 @@ export function responseHead({ status, raw, res, isListed, onGivenWay }: Respons
   const length: string[] = [];
   let connection = "";
   for (let i = 0; i < raw.length; i += 2) {
-    const name = textOf(raw[i]);
+    const name = raw[i] as string;
     const kind = kindOf(name);
     if (kind === "hop") continue;
-    const value = textOf(raw[i + 1]);
+    const value = raw[i + 1] as string;
     if (kind === "connection") {
       connection = connection === "" ? value : `${connection}, ${value}`;
       continue;
@@ -76,8 +77,4 @@ function findOut(name: string): Kind {
   if (name === "connection" || name === "content-length") return name;
   if (hops.has(name) || name.startsWith("proxy-")) return "hop";
   return rateLimit.test(name) ? "rate-limit" : "plain";
-}
-
-function textOf(part: Buffer | string | undefined): string {
-  return typeof part === "string" ? part : (part as Buffer).toString("latin1");
 }

@@ -63,7 +63,7 @@ class Attempt {
     const { req, socket, settings, onUnderWay } = this.#options;
     const asked = ask(this.#options, origin);
     asked.once("close", release);
-    asked.setTimeout(settings.responseTimeoutMs, () => asked.destroy(late("UND_ERR_HEADERS_TIMEOUT")));
+    asked.setTimeout(settings.responseTimeoutMs, () => asked.destroy(late()));
     asked.once("socket", (far) => this.#awaitConnection(far, origin));
     asked.once("upgrade", (answer, far, farFirst) => this.#agreed(answer, far, farFirst, origin));
     asked.once("response", (answer) => this.#declined(answer));
@@ -85,10 +85,7 @@ class Attempt {
   }
 
   #awaitConnection(far: Socket, { url }: Origin): void {
-    const timer = setTimeout(
-      () => far.destroy(late("UND_ERR_CONNECT_TIMEOUT")),
-      this.#options.settings.connectTimeoutMs,
-    );
+    const timer = setTimeout(() => far.destroy(late()), this.#options.settings.connectTimeoutMs);
     far.once("close", () => clearTimeout(timer));
     far.once(url.protocol === "https:" ? "secureConnect" : "connect", () => {
       clearTimeout(timer);
@@ -179,6 +176,8 @@ export function closeSoon(socket: Duplex): void {
   setTimeout(() => socket.destroy(), lingerMs).unref();
 }
 
+const agreeing = ["Connection", "Upgrade", "Upgrade", "websocket"];
+
 function ask({ head }: TunnelOptions, origin: Origin): ClientRequest {
   const isTls = origin.url.protocol === "https:";
   const request = isTls ? httpsRequest : httpRequest;
@@ -187,14 +186,10 @@ function ask({ head }: TunnelOptions, origin: Origin): ClientRequest {
     port: origin.url.port || (isTls ? 443 : 80),
     method: head.method,
     path: head.path,
-    headers: [...withHost(head.headers, origin.url.host), "Connection", "Upgrade", "Upgrade", "websocket"],
+    headers: ["host", head.host || origin.url.host, ...head.headers, ...agreeing],
     agent: false,
     ...(isTls && origin.servername !== "" && { servername: origin.servername }),
   });
-}
-
-function withHost(headers: readonly string[], host: string): readonly string[] {
-  return headers.some((name, i) => i % 2 === 0 && name === "host") ? headers : ["host", host, ...headers];
 }
 
 const hops = /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/i;

@@ -43,22 +43,28 @@ export const unhealthy: UpstreamError = {
 };
 export const waitedTooLong: UpstreamError = { ...slow, isUnsent: true };
 
+const lateCode = "TG_ORIGIN_LATE";
+const closedCode = "TG_ORIGIN_CLOSED";
+
 const byCode: Readonly<Record<string, UpstreamError>> = {
   UND_ERR_CONNECT_TIMEOUT: slowToConnect,
   ETIMEDOUT: slowToConnect,
-  UND_ERR_HEADERS_TIMEOUT: slow,
-  UND_ERR_BODY_TIMEOUT: slow,
-  UND_ERR_SOCKET: closed,
+  [lateCode]: slow,
+  [closedCode]: closed,
   ECONNRESET: closed,
   EPIPE: closed,
 };
 
-/** An origin that takes too long: to connect, to answer, or to go on. */
-export function late(code: `UND_ERR_${"CONNECT" | "HEADERS" | "BODY"}_TIMEOUT`): Error {
-  return Object.assign(new Error("The origin takes too long."), { code });
+/** An origin that takes too long: to connect, to answer, to go on, or to take a body. */
+export function late(): Error {
+  return Object.assign(new Error("The origin takes too long."), { code: lateCode });
 }
 
-/** What an error of undici or of a socket means. `isConnected`: the request had a connection when it failed. */
+export function closedByOrigin(): Error {
+  return Object.assign(new Error("The origin closed the connection."), { code: closedCode });
+}
+
+/** What an error of a connection means. `isConnected`: the request had a connection when it failed. */
 export function upstreamError(error: unknown, isConnected: boolean): UpstreamError {
   const code = String(Object(error).code ?? "");
   const known = byCode[code];
