@@ -311,7 +311,6 @@ function gateIn(surroundings: Surroundings, first: CompiledPolicy, close: () => 
   }
 
   const decide: Decide = (subject, options) => {
-    if (typeof subject !== "object") validateSubject(subject);
     if (options !== undefined) validateAsked(options, policy);
     return decideNow(new ReceivedRequest(subject, clientOf(subject.ip, options), clock(), options));
   };
@@ -319,7 +318,7 @@ function gateIn(surroundings: Surroundings, first: CompiledPolicy, close: () => 
   const gate: Gate = {
     decide(subject, options) {
       try {
-        return Promise.resolve(decide(subject, options));
+        return Promise.resolve(decide(wholeSubject(subject), options));
       } catch (error) {
         return Promise.reject(error);
       }

@@ -114,3 +114,30 @@ describe("a caller may name a charge", () => {
     await expect(open({ rules }).decide(client, { id: "" })).rejects.toThrow("can not name a charge");
   });
 });
+
+describe("a subject of which facts are missing", () => {
+  const everywhere: GateOptions["rules"] = [
+    { name: "req/ip", by: "ip", limits: ["2 per 1m"] },
+    { name: "form", only: "POST /login", by: "standard", limits: ["1 per 1m"] },
+    { name: "key", by: "apiKey", limits: ["1 per 1m"] },
+  ];
+
+  it("is judged by those that are there, as a GET of /", async () => {
+    const gate = open({ rules: everywhere });
+    const bare = { ip: "203.0.113.7" } as never;
+    const odd = { ip: "203.0.113.7", host: undefined, path: undefined, header: undefined } as never;
+    const decisions = [await gate.decide(bare), await gate.decide(odd), await gate.decide(bare)];
+    expect(decisions.map(({ allowed }) => allowed)).toEqual([true, true, false]);
+    expect(decisions.map(({ verdicts }) => verdicts.map(({ rule }) => rule))).toEqual([
+      ["req/ip"],
+      ["req/ip"],
+      ["req/ip"],
+    ]);
+  });
+
+  it("and what is no request at all is an error that says what to give", async () => {
+    const gate = open({ rules: everywhere });
+    for (const none of [null, undefined, "203.0.113.7", 7])
+      await expect(gate.decide(none as never)).rejects.toThrow(/is not a request\. Give \{ ip, method/);
+  });
+});

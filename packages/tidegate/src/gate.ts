@@ -50,7 +50,7 @@ export interface GateOptions extends Policy, FailureOptions {
 }
 
 export interface Gate {
-  /** Judges and charges a request. */
+  /** Judges and charges a request. What a caller without a compiler leaves out is taken as `explain` takes it. */
   decide(subject: Subject, options?: DecideOptions): Promise<Decision>;
   /** What `decide` would say, in words, free of charge. What is left out is taken as a GET of `/`. */
   explain(subject: Partial<Subject>): Promise<Explanation>;

@@ -47,12 +47,25 @@ export function validateSubject(subject: unknown): void {
   );
 }
 
+const nothingKnown: Subject = { ip: "", method: "GET", host: "", path: "/", header: () => undefined };
+
+function withoutUndefined(subject: Partial<Subject>): Partial<Subject> {
+  return Object.fromEntries(Object.entries(subject).filter(([, fact]) => fact !== undefined));
+}
+
 /** A subject of which some facts may be missing, as a GET of `/`. */
 export function wholeSubject(subject: Partial<Subject>): Subject {
   validateSubject(subject);
   const { method, host, path, header, ip } = subject;
-  if ([method, host, path, header, ip].every((fact) => fact !== undefined)) return subject as Subject;
-  return { ip: "", method: "GET", host: "", path: "/", header: () => undefined, ...subject };
+  if (
+    method !== undefined &&
+    host !== undefined &&
+    path !== undefined &&
+    header !== undefined &&
+    ip !== undefined
+  )
+    return subject as Subject;
+  return { ...nothingKnown, ...withoutUndefined(subject) };
 }
 
 /** Thrown when a key needs a fact that was not given. */
