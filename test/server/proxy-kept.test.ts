@@ -28,8 +28,9 @@ async function openTalker(talk: (socket: Socket, nth: number, text: string) => u
   servers.push({ server, sockets });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as { port: number };
-  const rig = await openRig({ upstreams: [{ urls: [`http://127.0.0.1:${port}`] }] });
-  return { sockets, ask: (method = "GET", body = "") => askOn(rig.port, method, body) };
+  const urls = [`http://127.0.0.1:${port}`];
+  const rig = await openRig({ upstreams: [{ urls }] });
+  return { sockets, urls, ask: (method = "GET", body = "") => askOn(rig.port, method, body) };
 }
 
 function askOn(port: number, method: string, body: string): Promise<string> {
@@ -94,11 +95,45 @@ describe("a connection to an upstream", () => {
     expect(sockets).toHaveLength(2);
   });
 
+  it("is not used again after an answer that tells of a body it may not have", async () => {
+    const framings = ["Content-Length: 60", "Transfer-Encoding: chunked"];
+    for (const status of ["204 No Content", "304 Not Modified"]) {
+      for (const framing of framings) {
+        const { ask, sockets } = await openTalker((socket, nth) => {
+          if (nth % 2 === 0) return socket.write(answer("own"));
+          // As Node's own sockets do it, the second comes only once the first was heard: with the next request.
+          socket.write(`HTTP/1.1 ${status}\r\n${framing}\r\n\r\n`);
+          return socket.write(answer("another's"));
+        });
+        for (let i = 0; i < 5; i++) {
+          await ask();
+          expect(await ask(), `${status}, ${framing}`).toMatch(/\r\n\r\nown$/);
+        }
+        expect(sockets.length).toBeGreaterThan(5);
+      }
+    }
+  });
+
   it("is not used again after HEAD, whose answer some give a body", async () => {
     const { ask, sockets } = await openTalker((socket, nth) => socket.write(answer(`answer ${nth}`)));
     expect(await ask("HEAD")).toMatch(/Content-Length: 8\r\n[\s\S]*\r\n\r\n$/);
     expect(await ask()).toContain("answer 2");
     expect(sockets).toHaveLength(2);
+  });
+});
+
+describe("a proxy that closes", () => {
+  it("asks nobody any more, also what it would have asked a second time", async () => {
+    const silent = await openTalker(() => {});
+    const other = await openTalker(() => {});
+    const { port, proxy } = await openRig({ upstreams: [{ urls: [...silent.urls, ...other.urls] }] });
+    const opened = (): number => silent.sockets.length + other.sockets.length;
+    const asked = askOn(port, "GET", "");
+    await eventually(() => opened() > 0);
+    await proxy.close();
+    expect(await asked).toMatch(/^HTTP\/1\.1 50[23] /);
+    await sleep(50);
+    expect(opened()).toBe(1);
   });
 });
 

@@ -15,7 +15,7 @@ export interface AnswerHead {
 
 /** Why an answer can not be passed on. */
 export class Malformed extends Error {
-  readonly code = "TG_ANSWER_MALFORMED";
+  readonly code = "ANSWER_MALFORMED";
 }
 
 const statusLine = /^HTTP\/1\.[01] [1-9]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?$/;

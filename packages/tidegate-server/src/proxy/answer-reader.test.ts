@@ -84,8 +84,14 @@ const taken: Record<string, [text: string, body: string, keepAliveMs: number]> =
     "ok",
     4000,
   ],
-  "no content, with a length": ["HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\n", "", 4000],
-  "not modified, with a length": ["HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n", "", 4000],
+  "no content": ["HTTP/1.1 204 No Content\r\n\r\n", "", 4000],
+  "HTTP/1.0 that says both": [
+    "HTTP/1.0 200 OK\r\nConnection: keep-alive, close\r\nContent-Length: 2\r\n\r\nok",
+    "ok",
+    0,
+  ],
+  "no content, with a length": ["HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\n", "", 0],
+  "not modified, with a length": ["HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n", "", 0],
 };
 
 const refused: Record<string, string> = {

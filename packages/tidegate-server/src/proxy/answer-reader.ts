@@ -109,9 +109,9 @@ export class AnswerReader {
 
   #frame({ status, contentLength, isChunked, isHttp10, connection, keepAlive }: AnswerHead): void {
     const isBodiless = this.#method === "HEAD" || status === 204 || status === 304;
-    this.#isKept = isHttp10 ? says(connection, "keep-alive") : !says(connection, "close");
-    // Some send a body all the same, which the next answer would be taken from.
-    if (this.#method === "HEAD") this.#isKept = false;
+    this.#isKept = !says(connection, "close") && (!isHttp10 || says(connection, "keep-alive"));
+    // Some send a body all the same, behind which the next answer would be.
+    if (this.#method === "HEAD" || (isBodiless && (contentLength > 0 || isChunked))) this.#isKept = false;
     if (keepAlive !== "") this.#keepAliveMs = hintedMs(keepAlive);
     if (isBodiless || contentLength === 0) this.#place = "over";
     else if (contentLength > 0) {

@@ -18,12 +18,12 @@ export class Chunks {
   #place: Place = "size";
   #size = 0;
   #digits = 0;
-  /** Bytes of extensions and trailers. */
+  /** Bytes of a chunk's extensions, and of the trailers. */
   #aside = 0;
   /** The extension or trailer that is being read. */
   #line = "";
 
-  /** `mostAside`: of extensions and trailers together, in bytes. */
+  /** `mostAside`: of a chunk's extensions, and of the trailers, in bytes. */
   constructor(mostAside: number) {
     this.#mostAside = mostAside;
   }
@@ -97,8 +97,10 @@ export class Chunks {
       this.#size = this.#size * 16 + digit;
       this.#digits++;
     } else if (this.#digits === 0) throw new Malformed("A chunk does not say how long it is.");
-    else if (byte === SEMICOLON) this.#place = "extension";
-    else this.#expect(byte, RETURN, "size-end");
+    else if (byte === SEMICOLON) {
+      this.#place = "extension";
+      this.#aside = 0;
+    } else this.#expect(byte, RETURN, "size-end");
   }
 
   /** What is not passed on has to be in order all the same. */

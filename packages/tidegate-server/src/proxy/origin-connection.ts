@@ -60,7 +60,7 @@ export class OriginConnection {
     this.#reader = undefined;
     if (errand === undefined) return;
     this.errand = undefined;
-    errand.onError(error);
+    tellOf(error, errand);
   }
 
   pause(): void {
@@ -176,7 +176,7 @@ export class OriginConnection {
     try {
       errand.onComplete();
     } catch (error) {
-      errand.onError(error as Error);
+      tellOf(error as Error, errand);
     }
   }
 
@@ -186,6 +186,15 @@ export class OriginConnection {
     this.#sender = undefined;
     this.#socket = undefined;
     socket?.destroy();
+  }
+}
+
+/** What an errand throws even then is one request's matter, not the process's. */
+function tellOf(error: Error, errand: Errand): void {
+  try {
+    errand.onError(error);
+  } catch {
+    // Nobody is left to tell.
   }
 }
 

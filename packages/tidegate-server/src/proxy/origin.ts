@@ -5,7 +5,7 @@ import type { Errand } from "./errand.js";
 import { type Guest, Guests, shareOf } from "./guest.js";
 import { type Dial, OriginConnection } from "./origin-connection.js";
 import { intoOneBuffer } from "./read-into.js";
-import { busy, waitedTooLong } from "./upstream-error.js";
+import { busy, unhealthy, waitedTooLong } from "./upstream-error.js";
 
 /** Requests that may wait for each connection of an origin. */
 const mostWaitingPerConnection = 16;
@@ -41,6 +41,7 @@ export class Origin {
   /** Connections in use, those of upgrades not yet answered included. */
   #used = 0;
   #restsUntil = 0;
+  #isClosed = false;
   readonly #turnMs: number;
   #timer: NodeJS.Timeout | undefined;
   #glances: NodeJS.Timeout | undefined;
@@ -72,6 +73,10 @@ export class Origin {
 
   /** Sends an errand, now or when a connection is free. It comes back with `release`. */
   send(errand: Errand): void {
+    if (this.#isClosed) {
+      errand.onTurnedAway(unhealthy);
+      return;
+    }
     const guest = this.#guests.of(errand.clientKey);
     if (guest.taken >= this.#share) {
       this.#putBehind(errand, guest);
@@ -123,6 +128,7 @@ export class Origin {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     this.#unwatch();
     for (const errand of [...this.#behind.keys(), ...this.#line.keys()]) this.#turnAway(errand);
     for (const connection of this.#connections) connection.close();

@@ -43,8 +43,8 @@ export const unhealthy: UpstreamError = {
 };
 export const waitedTooLong: UpstreamError = { ...slow, isUnsent: true };
 
-const lateCode = "TG_ORIGIN_LATE";
-const closedCode = "TG_ORIGIN_CLOSED";
+const lateCode = "ORIGIN_LATE";
+const closedCode = "ORIGIN_CLOSED";
 
 const byCode: Readonly<Record<string, UpstreamError>> = {
   UND_ERR_CONNECT_TIMEOUT: slowToConnect,
@@ -68,6 +68,7 @@ export function closedByOrigin(): Error {
 export function upstreamError(error: unknown, isConnected: boolean): UpstreamError {
   const code = String(Object(error).code ?? "");
   const known = byCode[code];
-  if (isConnected) return known ?? broke;
+  // Of a connection that was open, whatever it was asked may have been heard.
+  if (isConnected) return known === slowToConnect ? slow : (known ?? broke);
   return known?.kind === "timeout" ? slowToConnect : unreachable;
 }
