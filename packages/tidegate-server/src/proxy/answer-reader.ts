@@ -169,6 +169,5 @@ function keptMs(keepAlive: string): number {
 }
 
 function says(connection: string, option: string): boolean {
-  if (connection === "" || connection === ",keep-alive") return connection !== "" && option === "keep-alive";
-  return connection.split(",").some((each) => each.trim() === option);
+  return connection.includes(option) && connection.split(",").some((each) => each.trim() === option);
 }
