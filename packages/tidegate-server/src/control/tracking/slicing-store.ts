@@ -18,7 +18,7 @@ import { tellingLine } from "./telling-line.js";
 export interface SlicingOptions<About> {
   /** The share of what the store says is left that this process may count by itself before it asks again. */
   readonly share: number;
-  /** How soon the store hears of who has taken more than a small part of what he may; how long it is left alone at most. */
+  /** How soon the store hears of who has taken more than a small part of what he may; how often it is tried once somebody failed. */
   readonly everyMs: number;
   /** How soon it hears of all others. What is told later counts as if it came later: well below the limits' half-lives. */
   readonly restMs: number;
@@ -73,7 +73,8 @@ export function slicingStore<About>(store: Store, options: SlicingOptions<About>
   let toldAt = 0;
   let isClosed = false;
   const health = storeHealth({
-    answersWithinMs: 2 * everyMs,
+    askedWithinMs: restMs + everyMs,
+    triedWithinMs: 2 * everyMs,
     now,
     onAway(error) {
       drop();
@@ -114,7 +115,7 @@ export function slicingStore<About>(store: Store, options: SlicingOptions<About>
     slice.openUntil = at + longest * (isUrgent || slice.isBeingTold ? everyMs : restMs);
     if (slice.isBeingTold) return;
     (isUrgent ? atLeisure : urgent).leave(slice);
-    if ((isUrgent ? urgent : atLeisure).stand(slice, at)) goRoundBy(at + everyMs);
+    if ((isUrgent ? urgent : atLeisure).stand(slice, at)) goOnAfter(at);
   }
 
   /** It may have gone on while the store was asked. */
@@ -173,7 +174,7 @@ export function slicingStore<About>(store: Store, options: SlicingOptions<About>
       return verdicts;
     } catch (error) {
       for (const [i, [first]] of groups.entries()) lose(first as Check, taken[i] as number);
-      health.failed(error);
+      doubt(error);
       throw error;
     }
   }
@@ -217,20 +218,29 @@ export function slicingStore<About>(store: Store, options: SlicingOptions<About>
     for (const slice of due) tell(slice);
     const idleSince = at - (book.size() < roomy * most ? idleMs : longest * restMs);
     for (const slice of book.weed((each) => isNeeded(each, idleSince))) end(slice);
-    const next = nextRoundAt(at);
+    goOnAfter(at);
+  }
+
+  function goOnAfter(at: number): void {
+    const next = isClosed ? undefined : nextRoundAt(at);
     if (next !== undefined) goRoundBy(Math.max(at + pauseMs, next));
   }
 
-  /** When somebody at leisure is told of, due or not: however few come, whether the store is there is found out as soon. */
+  function doubt(error: unknown): void {
+    health.failed(error);
+    goOnAfter(now());
+  }
+
+  /** When somebody at leisure is told of, due or not: who fails may be the only one, or all do. */
   function tryAt(): number {
-    return Math.max(health.answeredAt(), toldAt) + everyMs;
+    return health.isInDoubt() ? toldAt + everyMs : Number.POSITIVE_INFINITY;
   }
 
   function nextRoundAt(at: number): number | undefined {
-    const soon = urgent.nextAt();
+    const soon = urgent.nextAt() ?? Number.POSITIVE_INFINITY;
     const later = atLeisure.nextAt();
-    if (later !== undefined) return Math.min(later, tryAt(), soon ?? later);
-    if (soon !== undefined) return soon;
+    if (later !== undefined) return Math.min(soon, later, tryAt());
+    if (Number.isFinite(soon)) return soon;
     if (book.size() === 0) return undefined;
     return at + (idleMs * mostLookedAt) / Math.max(book.size(), mostLookedAt);
   }
@@ -261,7 +271,7 @@ export function slicingStore<About>(store: Store, options: SlicingOptions<About>
     } catch (error) {
       slice.left = 0;
       onLost?.(about, taken);
-      health.failed(error);
+      doubt(error);
     }
     slice.isBeingTold = false;
     settle(slice);

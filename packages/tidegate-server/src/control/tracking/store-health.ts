@@ -4,13 +4,15 @@ import type { Verdict } from "tidegate";
 export interface StoreHealth {
   answered(verdicts: readonly Verdict[]): void;
   failed(error: unknown): void;
-  /** When it last was. */
-  answeredAt(): number;
+  /** Somebody failed, and nobody was answered since: whether it is there for others is to be found out. */
+  isInDoubt(): boolean;
 }
 
 export interface StoreHealthOptions {
-  /** As long as somebody was answered within this time, the store is there, whoever fails. */
-  readonly answersWithinMs: number;
+  /** Somebody is asked about within this time, as long as somebody comes. */
+  readonly askedWithinMs: number;
+  /** In doubt, somebody else is within this: who is answered then shows that the store is there, whoever fails. */
+  readonly triedWithinMs: number;
   readonly now: () => number;
   /** Several calls in a row failed; one that counted was answered since. */
   readonly onAway: (error: unknown) => void;
@@ -20,10 +22,17 @@ export interface StoreHealthOptions {
 /** In a row: who fails where others are answered, as with a part of a store, is asked about each time, and fails in a row too. */
 const mostFailures = 5;
 
-export function storeHealth({ answersWithinMs, now, onAway, onBack }: StoreHealthOptions): StoreHealth {
+export function storeHealth(options: StoreHealthOptions): StoreHealth {
+  const { askedWithinMs, triedWithinMs, now, onAway, onBack } = options;
   let isAway = false;
   let failures = 0;
+  /** When the first of them came. */
+  let doubtedAt = 0;
   let answeredAt = Number.NEGATIVE_INFINITY;
+
+  function isUnheard(at: number): boolean {
+    return at - doubtedAt >= triedWithinMs || at - answeredAt >= askedWithinMs;
+  }
 
   return {
     answered(verdicts) {
@@ -36,11 +45,12 @@ export function storeHealth({ answersWithinMs, now, onAway, onBack }: StoreHealt
       onBack();
     },
     failed(error) {
-      failures++;
-      if (isAway || failures < mostFailures || now() - answeredAt < answersWithinMs) return;
+      const at = now();
+      if (++failures === 1) doubtedAt = at;
+      if (isAway || failures < mostFailures || !isUnheard(at)) return;
       isAway = true;
       onAway(error);
     },
-    answeredAt: () => answeredAt,
+    isInDoubt: () => failures > 0 && !isAway,
   };
 }
