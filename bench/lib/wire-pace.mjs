@@ -9,6 +9,9 @@ const SHARE_OF_SAMPLE = 0.125;
 const SHARE_OF_WINDOW = 0.25;
 /** At leisure a proxy goes other ways than in a flood, which V8 compiles anew, on the same core: so long before anything counts. */
 const SHARES_UNTIL_USED_TO_IT = 6;
+/** What a twin does about a request it may do a second later: by then the other would be measured for it. */
+const SHARES_UNTIL_ITSELF = 1.25;
+const WINDOWS_IN_A_ROW = 4;
 
 /** How long requests at this rate took while nobody else had the cores. */
 function windowOf(load, ms, rate) {
@@ -64,8 +67,11 @@ export async function setupBeside({ make, contestant, sampleMs }) {
       if (samples === 1)
         for (const each of [first, second])
           await each.pace(REQUEST, (sampleMs * SHARES_UNTIL_USED_TO_IT) / 2, rate, true);
-      for (const each of [first, second, second, first])
-        taken.get(each).push(await windowOf(each, sampleMs * SHARE_OF_WINDOW, rate));
+      for (const each of [first, second, second, first]) {
+        await each.pace(REQUEST, sampleMs * SHARES_UNTIL_ITSELF, rate, true);
+        for (let i = 0; i < WINDOWS_IN_A_ROW; i++)
+          taken.get(each).push(await windowOf(each, sampleMs * SHARE_OF_WINDOW, rate));
+      }
       const windows = (each, metric) => taken.get(each).map((result) => result[metric]);
       const of = (each, metric) => median(windows(each, metric));
       return {

@@ -11,7 +11,7 @@ const faceOf = (state) => `tidegate.track-${state}`;
 const CONTROL = "off";
 export const contestants = [CONTROL, ...Object.keys(STATES)].map(faceOf);
 export const metrics = ["p50Ms", "offP50Ms", "p99Ms", "offP99Ms", "rate"];
-export const turns = 8;
+export const turns = 2;
 export const renewed = true;
 export const agree = halfOfSlowest;
 
