@@ -35,6 +35,7 @@ const alone = [
 ];
 
 const patience = {
+  setupFiles: ["test/servers/early-in-the-minute.ts"],
   testTimeout: 40_000,
   hookTimeout: 60_000,
   expect: { poll: { timeout: 15_000 } },

@@ -82,7 +82,7 @@ describe("why, of a decision", () => {
     );
     expect(stdout).toMatch(/^ {2}GET 127\.0\.0\.1:\d+\/search from 203\.0\.113\.7, user agent "evil"$/m);
     expect(stdout).toMatch(
-      /^Decided by the rule req\/ip: over its limit req\/ip\/3600 of 2 in 1 h for 203\.0\.113\.7; told to come back after \d+ min \(in \d+ min\)\.$/m,
+      /^Decided by the rule req\/ip: over its limit req\/ip\/3600 of 2 in 1 h for 203\.0\.113\.7; told to come back after \d+ (min|s) \((in \d+ (min|s)|now)\)\.$/m,
     );
     expect(stdout).toMatch(/^req\/ip\/3600 +203\.0\.113\.7 +0 +2 +1 h +- +refused$/m);
     expect(stdout).toMatch(/^req\/ip\/86400 +203\.0\.113\.7 +7 +9 .* passes$/m);

@@ -60,7 +60,7 @@ function decidedBy({ at, reason, verdict, listed }: DecisionAnswer["decision"]):
 
 function comeBack({ retryAfterMs }: { retryAfterMs: Told<number> }, at: number): string {
   if (retryAfterMs === null) return "; such a call can never pass";
-  return `; told to come back after ${span(retryAfterMs)} (${relative(at + retryAfterMs)})`;
+  return `; told to come back after ${span(Math.ceil(retryAfterMs / 1000) * 1000)} (${relative(at + retryAfterMs)})`;
 }
 
 function verdictsTable(verdicts: readonly Verdict[]): string {
