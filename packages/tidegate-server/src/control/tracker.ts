@@ -49,8 +49,8 @@ const deadlineMs = 2_000;
 const gathering = { fewWaitMs: 1, manyWaitMs: 4, many: 3 };
 /** Whoever is far below the rate is counted here, a quarter of what is left to a client at most, and the store is told so often. */
 const slicing = { share: 0.25, everyMs: 150, idleMs: 10_000, most: 50_000 };
-/** Whoever has hardly taken anything of it is told of after this, or a thirtieth of the half-life: what is told late fades late. */
-const longestRestMs = 1_000;
+/** Whoever has hardly taken anything of it is told of after this, or a twelfth of the half-life: what is told late fades late, by a seventeenth at most. */
+const longestRestMs = 5_000;
 /** In either of two generations. */
 const mostVisits = 4096;
 /** How often a store that is out of reach is tried: each try is felt, and of one that hangs several are under way. */
@@ -72,7 +72,7 @@ export function openTracker(options: TrackerOptions): Tracker {
   const only = settings.methods.length === 0 ? {} : { only: { method: settings.methods } };
   const sliced = slicingStore<OffenderFacts>(gatheringStore(store, gathering), {
     ...slicing,
-    restMs: Math.max(slicing.everyMs, Math.min(longestRestMs, settings.halfLifeMs / 30)),
+    restMs: Math.max(slicing.everyMs, Math.min(longestRestMs, settings.halfLifeMs / 12)),
     onRefused({ about }, verdicts) {
       if (about !== undefined) judge(about, refusedBy(verdicts), now());
     },

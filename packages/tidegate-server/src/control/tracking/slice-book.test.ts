@@ -20,14 +20,14 @@ test("a slice is found by its rule and key together", () => {
   expect(book.of({ rule: "rule 0", key: "client 1" })).toBeUndefined();
 });
 
-test("all are looked at in turn, some at a time, and who is not needed is found no more", () => {
+test("all are looked at in turn, so many at a time, and who is not needed is found no more", () => {
   const { book } = bookOf(200);
   let looked = 0;
   const isNeeded = ({ since }: { since: number }) => ++looked > 0 && since % 10 !== 0;
-  const weeds = [...book.weed(isNeeded)];
+  const weeds = [...book.weed(64, isNeeded)];
   expect(looked).toBe(64);
   expect(book.of({ rule: "rule 0", key: "client 0" })).toBeUndefined();
-  for (let go = 0; go < 3; go++) weeds.push(...book.weed(isNeeded));
+  for (let go = 0; go < 3; go++) weeds.push(...book.weed(64, isNeeded));
   expect(weeds.map(({ since }) => since).toSorted((a, b) => a - b)).toEqual(
     Array.from({ length: 20 }, (_, i) => 10 * i),
   );

@@ -5,14 +5,11 @@ export interface SliceBook<About> {
   size(): number;
   of(counted: Counted): Slice<About> | undefined;
   add(slice: Slice<About>): void;
-  /** Looks at the next few, and takes out those of them that nobody needs any more. */
-  weed(isNeeded: (slice: Slice<About>) => boolean): Slice<About>[];
+  /** Looks at so many, where it stopped last, and takes out those of them that nobody needs any more. */
+  weed(count: number, isNeeded: (slice: Slice<About>) => boolean): Slice<About>[];
   /** Takes out so many, or all. */
   take(most?: number): Slice<About>[];
 }
-
-/** In one go. */
-export const mostLookedAt = 64;
 
 export function sliceBook<About>(): SliceBook<About> {
   const byRule = new Map<string, Map<string, Slice<About>>>();
@@ -35,9 +32,9 @@ export function sliceBook<About>(): SliceBook<About> {
       else ofRule.set(key, slice);
       slices.push(slice);
     },
-    weed(isNeeded) {
+    weed(count, isNeeded) {
       const weeds: Slice<About>[] = [];
-      for (let looked = Math.min(slices.length, mostLookedAt); looked > 0; looked--) {
+      for (let left = Math.min(slices.length, count); left > 0; left--) {
         if (lookedAt >= slices.length) lookedAt = 0;
         const slice = slices[lookedAt] as Slice<About>;
         if (isNeeded(slice)) lookedAt++;

@@ -12,8 +12,9 @@ export interface Slice<About> {
   verdicts: readonly Verdict[];
   shown: readonly Verdict[] | undefined;
   left: number;
-  /** Hits that the store does not know of yet, and when the first of them came. */
+  /** Hits that the store does not know of yet. */
   taken: number;
+  /** When the first of them came; of none, when the store last said something of it. */
   since: number;
   /** So many of them are soon to be told of. */
   urgentFrom: number;

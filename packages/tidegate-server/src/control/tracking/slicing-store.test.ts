@@ -153,6 +153,59 @@ describe("a client far below its rate", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
+  test("who does not come back is let go of, however long others may wait until they are told of", async () => {
+    const { store, hit, pass } = sliced({ most: 1_000, restMs: 60_000, idleMs: 5_000 });
+    const keys = Array.from({ length: 200 }, (_, i) => `client ${i}`);
+    for (const key of keys) await hit(key);
+    for (let i = 0; i < 2; i++) await hit("a");
+    await pass(4_000);
+    const stays = () => keys.filter((key) => slicesOf(store, { rule: "r", key }) !== undefined);
+    expect(stays()).toHaveLength(200);
+    await pass(16_000);
+    expect(stays()).toEqual([]);
+    expect(slicesOf(store, { rule: "r", key: "a" })).toMatchObject([{ taken: 1 }]);
+  });
+
+  test("who goes on stays, in a crowd too, although the store hears of it later than others may idle", async () => {
+    const { store, hit, pass } = sliced({ most: 300, restMs: 5_000, idleMs: 6_000 });
+    const keys = Array.from({ length: 200 }, (_, i) => `client ${i}`);
+    const asked = [];
+    for (let ms = 0; ms < 20_000; ms += 1_000) {
+      for (const key of keys) asked.push((await hit(key, steady)).source === "store");
+      await pass(1_000);
+    }
+    expect(asked.filter(Boolean)).toHaveLength(200);
+    for (const key of keys) expect(store.sliceOf({ rule: "r", key })).toBeDefined();
+  });
+
+  test("of many who came once, all are let go of in time, by some dozen timers a second", async () => {
+    const { store, hit, pass } = sliced({ most: 10_000, idleMs: 3_000, restMs: 60_000 });
+    const keysOf = (name: string) => Array.from({ length: 2_500 }, (_, i) => `${name} ${i}`);
+    for (const key of keysOf("once")) await hit(key);
+    for (const key of [...keysOf("twice"), ...keysOf("twice")]) await hit(key);
+    await pass(3_000);
+    const timers = vi.spyOn(globalThis, "setTimeout");
+    await pass(1_000);
+    expect(timers.mock.calls.length).toBeLessThanOrEqual(60);
+    timers.mockRestore();
+    const stay = (name: string) => keysOf(name).filter((key) => store.sliceOf({ rule: "r", key }));
+    await pass(2_000);
+    expect(stay("once")).toEqual([]);
+    expect(stay("twice")).toHaveLength(2_500);
+  });
+
+  test("costs nothing while nobody comes to try a store in doubt with", async () => {
+    let isAway = false;
+    const { hit, pass } = sliced({ meets: () => isAway && throwAway() });
+    for (let i = 0; i < 5; i++) await hit(`client ${i}`);
+    isAway = true;
+    await expect(hit("other")).rejects.toThrow("away");
+    const timers = vi.spyOn(globalThis, "setTimeout");
+    await pass(3_000);
+    expect(timers.mock.calls.length).toBeLessThanOrEqual(5);
+    timers.mockRestore();
+  });
+
   test.each([
     // After one to two seconds at first, then every second.
     ["at leisure", steady, 8, [3 * 60, 5 * 60]],

@@ -11,7 +11,7 @@ import {
   type Slice,
   take,
 } from "./slice.js";
-import { mostLookedAt, sliceBook } from "./slice-book.js";
+import { sliceBook } from "./slice-book.js";
 import { storeHealth } from "./store-health.js";
 import { tellingLine } from "./telling-line.js";
 
@@ -49,8 +49,12 @@ export interface SlicingStore<About> extends Store {
 const mostAtOnce = 256;
 /** Between one round and the next, at least. */
 const pauseMs = 2;
-/** Up to this share of their number those who come no more may stay a while. */
+/** Up to this share of their number those who come no more may stay; beyond it for so much less. */
 const roomy = 1 / 4;
+const crowded = 1 / 3;
+/** Looked at in one go, to find those; of thousands more, but not oftener than this. */
+const fewLookedAt = 64;
+const leastWeedingMs = 20;
 /** Whose hits could not be told for so many times the time is asked about. */
 const longest = 3;
 
@@ -71,6 +75,7 @@ export function slicingStore<About>(store: Store, options: SlicingOptions<About>
   let timer: NodeJS.Timeout | undefined;
   let roundAt = 0;
   let toldAt = 0;
+  let weededAt = 0;
   let isClosed = false;
   const health = storeHealth({
     askedWithinMs: restMs + everyMs,
@@ -121,6 +126,7 @@ export function slicingStore<About>(store: Store, options: SlicingOptions<About>
   /** It may have gone on while the store was asked. */
   function settle(slice: Slice<About>): void {
     if (slice.taken > 0) standInLine(slice, now());
+    else slice.since = now();
   }
 
   function leaveLine(slice: Slice<About>): void {
@@ -197,7 +203,9 @@ export function slicingStore<About>(store: Store, options: SlicingOptions<About>
       const begun = emptySlice<About>(checks, now());
       refill(begun, verdicts, left);
       book.add(begun);
-      if (book.size() === 1) goRoundBy(now() + idleMs);
+      if (book.size() > 1) return;
+      weededAt = begun.since;
+      goRoundBy(weedAt());
     }
   }
 
@@ -205,7 +213,8 @@ export function slicingStore<About>(store: Store, options: SlicingOptions<About>
     if (timer !== undefined && roundAt <= at) return;
     clearTimeout(timer);
     roundAt = at;
-    timer = setTimeout(goRound, at - now()).unref();
+    // A timer knows whole milliseconds only, and would come before its time.
+    timer = setTimeout(goRound, Math.ceil(at - now())).unref();
   }
 
   /** Tells of those who are due, a few at a time, and lets go of some of those who came no more. */
@@ -216,13 +225,32 @@ export function slicingStore<About>(store: Store, options: SlicingOptions<About>
     if (due.length === 0 && at >= tryAt()) due.push(...atLeisure.takeFirst());
     if (due.length > 0) toldAt = at;
     for (const slice of due) tell(slice);
-    const idleSince = at - (book.size() < roomy * most ? idleMs : longest * restMs);
-    for (const slice of book.weed((each) => isNeeded(each, idleSince))) end(slice);
+    if (at >= weedAt()) weed(at);
     goOnAfter(at);
   }
 
+  function weedAt(): number {
+    return weededAt + weedingMs();
+  }
+
+  /** Between two goes: each slice is looked at once within the time it may stay. */
+  function weedingMs(): number {
+    return Math.max(leastWeedingMs, (mayIdleMs() * fewLookedAt) / Math.max(book.size(), fewLookedAt));
+  }
+
+  function weed(at: number): void {
+    weededAt = at;
+    const count = Math.ceil((book.size() * weedingMs()) / mayIdleMs());
+    const idleSince = at - mayIdleMs();
+    for (const slice of book.weed(count, (each) => isNeeded(each, idleSince))) end(slice);
+  }
+
+  function mayIdleMs(): number {
+    return book.size() < roomy * most ? idleMs : crowded * idleMs;
+  }
+
   function goOnAfter(at: number): void {
-    const next = isClosed ? undefined : nextRoundAt(at);
+    const next = isClosed ? undefined : nextRoundAt();
     if (next !== undefined) goRoundBy(Math.max(at + pauseMs, next));
   }
 
@@ -233,16 +261,14 @@ export function slicingStore<About>(store: Store, options: SlicingOptions<About>
 
   /** When somebody at leisure is told of, due or not: who fails may be the only one, or all do. */
   function tryAt(): number {
-    return health.isInDoubt() ? toldAt + everyMs : Number.POSITIVE_INFINITY;
+    const isSomebodyThere = atLeisure.nextAt() !== undefined;
+    return isSomebodyThere && health.isInDoubt() ? toldAt + everyMs : Number.POSITIVE_INFINITY;
   }
 
-  function nextRoundAt(at: number): number | undefined {
-    const soon = urgent.nextAt() ?? Number.POSITIVE_INFINITY;
-    const later = atLeisure.nextAt();
-    if (later !== undefined) return Math.min(soon, later, tryAt());
-    if (Number.isFinite(soon)) return soon;
+  function nextRoundAt(): number | undefined {
     if (book.size() === 0) return undefined;
-    return at + (idleMs * mostLookedAt) / Math.max(book.size(), mostLookedAt);
+    const turns = [urgent, atLeisure].map((line) => line.nextAt() ?? Number.POSITIVE_INFINITY);
+    return Math.min(weedAt(), tryAt(), ...turns);
   }
 
   function isNeeded({ taken, isBeingTold, since }: Slice<About>, idleSince: number): boolean {
