@@ -116,6 +116,29 @@ describe("an upstream that", () => {
     }
   });
 
+  it("breaks off in its body breaks the connection of a client too that knows the end by nothing else", async () => {
+    const url = await bareUpstream((socket) =>
+      socket.once("data", () => {
+        socket.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n");
+        setTimeout(() => socket.end(), 30);
+      }),
+    );
+    const { port } = await openRig({ upstreams: [{ urls: [url] }] });
+    const client = connect(port, "127.0.0.1");
+    sockets.add(client);
+    const failed = new Promise((resolve) => client.on("error", resolve));
+    client.resume().write("GET / HTTP/1.0\r\nHost: a\r\n\r\n");
+    expect(await failed).toMatchObject({ code: "ECONNRESET" });
+  });
+
+  it("ends the lines of its head by line feeds alone is 502 at once", async () => {
+    const url = await bareUpstream((socket) =>
+      socket.once("data", () => socket.write("HTTP/1.1 200 OK\nContent-Length: 2\n\nok")),
+    );
+    const { port } = await openRig({ upstreams: [{ urls: [url] }] });
+    expect(await raw(port, ask)).toMatch(/^HTTP\/1\.1 502 /);
+  });
+
   it("falls silent in its body is cut off", async () => {
     const url = await bareUpstream((socket) =>
       socket.once("data", () => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello")),
@@ -206,6 +229,35 @@ describe("an upstream that", () => {
       const response = await fetch(url, { method: "POST", body: Buffer.alloc(300_000) });
       expect([response.status, await response.text()]).toEqual([403, "no"]);
     }
+  });
+
+  it("answers much before it has read the body is heard, by a client too that takes its time for both", async () => {
+    const large = 4_000_000;
+    const app = await openUpstream((_, res) => res.end(Buffer.alloc(large, "x")));
+    const { port } = await openRig({ upstreams: [{ urls: [app.url] }] });
+    const client = connect(port, "127.0.0.1").on("error", () => {});
+    sockets.add(client);
+    client.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000000\r\n\r\n");
+    const sending = setInterval(() => client.write(Buffer.alloc(1000)), 20);
+    let got = 0;
+    client.pause();
+    for (let i = 0; i < 30 && got < large; i++) {
+      await delay(100);
+      for (let left = 150_000; left > 0; ) {
+        const piece = client.read() as Buffer | null;
+        if (piece === null) break;
+        left -= piece.length;
+        got += piece.length;
+      }
+    }
+    clearInterval(sending);
+    expect(client.destroyed).toBe(false);
+    client
+      .on("data", ({ length }: Buffer) => {
+        got += length;
+      })
+      .resume();
+    await eventually(() => got >= large);
   });
 
   it.each([

@@ -170,6 +170,39 @@ describe("a WebSocket", () => {
     await eventually(() => isLeft);
   });
 
+  it("goes to another origin when the first can not be reached", async () => {
+    const app = await openSocketApp();
+    const { url } = await openRig({
+      upstreams: [{ urls: [`http://127.0.0.1:${await deadPort()}`, app.url] }],
+    });
+    for (let i = 0; i < 4; i++) {
+      const { socket, next } = await opened(url);
+      await next();
+      socket.terminate();
+    }
+  });
+
+  it.each([
+    ["another protocol than was asked for", "101 S\r\nConnection: Upgrade\r\nUpgrade: h2c", 502],
+    ["one answer after another that only says to wait", `${"102 P\r\n\r\nHTTP/1.1 ".repeat(70)}102 P`, 502],
+    [
+      "a length where there is no body",
+      "101 S\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nContent-Length: 5",
+      101,
+    ],
+    ["headers for this hop only", "403 F\r\nConnection: close, X-Hop\r\nX-Hop: 1\r\nContent-Length: 0", 403],
+  ])("answered with %s is no way to say what may not be said", async (_, head, status) => {
+    const app = await openUpstream(echo);
+    app.server.on("upgrade", (_, socket) => {
+      socket.on("error", () => {});
+      socket.write(`HTTP/1.1 ${head}\r\n\r\n`);
+    });
+    const { port } = await openRig({ upstreams: [{ urls: [app.url] }] });
+    const text = await raw(port, ask(), { until: /\r\n\r\n/ });
+    expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(text).not.toMatch(/h2c|X-Hop|Content-Length: 5/i);
+  });
+
   it("ends with the proxy", async () => {
     const app = await openSocketApp();
     const rig: Rig = await openRig({ upstreams: [{ urls: [app.url] }] });
@@ -228,6 +261,49 @@ describe("smuggling by upgrade", () => {
     expect(text).not.toMatch(/h2c|http2-settings/i);
     expect(await raw(rig.port, h2c)).toMatch(/^HTTP\/1\.1 429 /);
     expect(upgrades).toBe(0);
+  });
+
+  const h2c = (path: string): string =>
+    `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n`;
+
+  it("a large answer arrives whole, whatever protocol was offered or refused", async () => {
+    const large = "x".repeat(5_000_000);
+    const app = await openUpstream((_, res) => res.end(large));
+    app.server.on("upgrade", (_, socket) =>
+      socket.end(`HTTP/1.1 403 Forbidden\r\nContent-Length: ${large.length}\r\n\r\n${large}`),
+    );
+    const { port } = await openRig({ upstreams: [{ urls: [app.url] }] });
+    for (const asked of [h2c("/"), ask()]) {
+      const text = await raw(port, asked);
+      expect(
+        text.slice(text.indexOf("\r\n\r\n") + 4).replaceAll(/\r\n[0-9a-f]*\r\n|^[0-9a-f]+\r\n/g, ""),
+      ).toHaveLength(large.length);
+    }
+  });
+
+  it("who offers another protocol and leaves, or reads nothing, holds nothing", async () => {
+    const app = await openUpstream((req, res) => {
+      if (req.url === "/large") res.end(Buffer.alloc(30_000_000));
+    });
+    const { port, registry } = await openRig({
+      upstreams: [{ urls: [app.url] }],
+      proxy: { idleTimeoutMs: 300 },
+    });
+    const active = async (count: number): Promise<void> =>
+      eventually(async () =>
+        (await registry.metrics()).includes(`active_requests{upstream="app0"} ${count}`),
+      );
+    for (const [path, leaves] of [
+      ["/silent", true],
+      ["/large", false],
+    ] as const) {
+      const socket = connect(port, "127.0.0.1").on("error", () => {});
+      socket.pause().write(h2c(path));
+      await active(1);
+      if (leaves) socket.end();
+      await active(0);
+      socket.destroy();
+    }
   });
 
   it("a 101 nobody asked for opens nothing", async () => {

@@ -19,7 +19,9 @@ export function sendProblem(
   headers: Readonly<Record<string, string>> = {},
 ): void {
   if (res.headersSent) {
-    res.destroy();
+    // To HTTP/1.0 the end of a connection may be that of the answer.
+    if (res.req.httpVersion === "1.0") res.socket?.resetAndDestroy();
+    else res.destroy();
     return;
   }
   const body = problemText(problem);

@@ -61,7 +61,10 @@ const upstream = map({
   path: z
     .string()
     .default("/")
-    .meta({ description: "Only paths under this one, by whole segments. The longest wins." }),
+    .meta({
+      description:
+        "Only paths under this one, by whole segments, understood as rules understand them: a path that may be of one upstream or of another is refused. The longest wins.",
+    }),
   health: health.optional(),
 });
 

@@ -1,6 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { isAnswering } from "../answering.js";
+
+/** What a shutdown did not wait for any longer, in connections. */
+export interface Cut {
+  readonly requests: number;
+  readonly tunnels: number;
+}
 
 /** What is under way on one connection. */
 class Connection {
@@ -91,20 +98,26 @@ export class Connections {
     return first === undefined || (others.length === 0 && !first.headersSent && !first.req.complete);
   }
 
-  /** Ends idle connections, then others as their answers end; after `drainMs` all that is left. */
-  async drain(drainMs: number): Promise<void> {
+  /**
+   * Ends idle connections, then others as their answers end; after `drainMs` all that is left. Tunnels nobody waits for: they
+   * are ended when there is nothing else. Answers how many of either were cut.
+   */
+  async drain(drainMs: number): Promise<Cut> {
     this.#isDraining = true;
     for (const [socket, connection] of this.#open) {
       for (const res of connection.answers) res.shouldKeepAlive = false;
       if (this.#isIdle(socket as Socket, connection)) socket.destroy();
     }
-    await this.#until(() => [...this.#open.values()].every(({ isUpgraded }) => isUpgraded), drainMs);
-    for (const [socket, { isUpgraded }] of this.#open) {
-      if (isUpgraded && drainMs > 0) socket.end();
+    await this.#until(() => [...this.#open].every(isTunnel), drainMs);
+    const left = [...this.#open];
+    const tunnels = left.filter(isTunnel);
+    for (const [socket, connection] of left) {
+      if (isTunnel([socket, connection]) && drainMs > 0) socket.end();
       else socket.destroy();
     }
     await this.#until(() => this.#open.size === 0, Math.min(drainMs, goodbyeMs));
     for (const socket of this.#open.keys()) socket.destroy();
+    return { requests: left.length - tunnels.length, tunnels: tunnels.length };
   }
 
   #isIdle(socket: Socket, { size, isUpgraded, readAtRest }: Connection): boolean {
@@ -125,6 +138,11 @@ export class Connections {
       };
     });
   }
+}
+
+/** Who asked for an upgrade and is answered in HTTP all the same has no tunnel. */
+function isTunnel([socket, { isUpgraded }]: [Duplex, Connection]): boolean {
+  return isUpgraded && !isAnswering(socket);
 }
 
 /** Requests sent on one connection before the first of them is answered. */

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { type IncomingMessage, ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
 import { TidegateError } from "tidegate";
 import { afterEach, describe, expect, it } from "vitest";
@@ -511,6 +511,40 @@ describe("closing", () => {
     const heardTheEnd = once(socket, "end");
     await listener.close(60_000);
     await heardTheEnd;
+  });
+
+  it("waits for who asked for an upgrade and is answered in HTTP all the same, and says what it cut", async () => {
+    const waiting: ServerResponse[] = [];
+    const answerable = (): Promise<Listener> =>
+      started({
+        upgrade(req, socket) {
+          const res = new ServerResponse(req);
+          res.assignSocket(socket as Socket);
+          res.on("finish", () => {
+            res.detachSocket(socket as Socket);
+            socket.end(() => socket.destroy());
+          });
+          waiting.push(res);
+        },
+      });
+    const offer = "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n";
+    const first = await answerable();
+    const patient = wire(first.port);
+    patient.socket.write(offer);
+    while (waiting.length < 1) await new Promise((resolve) => setTimeout(resolve, 5));
+    const closed = first.close(20_000);
+    setTimeout(() => waiting[0]?.end("late but whole"), 50);
+    expect(await patient.ended()).toMatch(/late but whole/);
+    await closed;
+    expect(lines).toEqual([]);
+
+    const second = await answerable();
+    const cut = wire(second.port);
+    cut.socket.write(offer);
+    while (waiting.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+    await second.close(50);
+    expect(await cut.ended()).toBe("");
+    expect(lines).toMatchObject([{ level: "warn", fields: { listener: "admin", requests: 1, tunnels: 0 } }]);
   });
 
   it("twice is closing once", async () => {

@@ -12,7 +12,7 @@ import type { Log } from "../log.js";
 import { sendProblem } from "../problem.js";
 import type { ListenAddress } from "../settings.js";
 import { callerCheck } from "./caller-check.js";
-import { Connections } from "./connections.js";
+import { Connections, type Cut } from "./connections.js";
 import { keepTick } from "./kept-tick.js";
 import { logMalformed, malformedProblem, type ParseFailure } from "./malformed.js";
 import { answerRaw } from "./raw-answer.js";
@@ -113,7 +113,10 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     port,
     url: `http://${urlHost(address.host)}:${port}`,
     close(drainMs) {
-      closed ??= closeServer(server, connections, drainMs);
+      closed ??= closeServer(server, connections, drainMs).then((cut) => {
+        if (cut.requests > 0) log.warn({ listener: name, ...cut }, "what was not over in time was cut");
+        else if (cut.tunnels > 0) log.info({ listener: name, ...cut }, "open tunnels were ended");
+      });
       return closed;
     },
   };
@@ -138,10 +141,11 @@ function run(act: () => unknown, fail: (error: unknown) => void): void {
   }
 }
 
-async function closeServer(server: Server, connections: Connections, drainMs: number): Promise<void> {
+async function closeServer(server: Server, connections: Connections, drainMs: number): Promise<Cut> {
   const ended = new Promise<void>((resolve) => server.close(() => resolve()));
-  await connections.drain(drainMs);
+  const cut = await connections.drain(drainMs);
   await ended;
+  return cut;
 }
 
 function bound(server: Server, name: string, { host, port }: ListenAddress): Promise<void> {

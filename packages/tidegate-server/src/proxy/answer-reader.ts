@@ -19,8 +19,10 @@ export interface AnswerReaderOptions {
 }
 
 const headEnd = Buffer.from("\r\n\r\n");
+/** Somebody means it for one. */
+const bareEnd = Buffer.from("\n\n");
 /** Answers that only say to wait, before one that says more. */
-const mostInterim = 64;
+export const mostInterim = 64;
 const longestKeepAliveMs = 600_000;
 const usualKeepAliveMs = 4000;
 /** An origin that closes after so many seconds is not asked in the last one. */
@@ -89,6 +91,8 @@ export class AnswerReader {
     const end = bytes.indexOf(headEnd, at + seen);
     if ((end < 0 ? bytes.length : end) - at > this.#mostHeadBytes)
       throw new Malformed("Its head is too large.");
+    const bare = bytes.indexOf(bareEnd, at);
+    if (bare >= 0 && (end < 0 || bare < end)) throw new Malformed("Its lines do not end as they should.");
     if (end < 0) {
       this.#begun = Buffer.from(bytes.subarray(at));
       return bytes.length;

@@ -7,7 +7,8 @@ const RETURN = 0x0d;
 const NEWLINE = 0x0a;
 const SEMICOLON = 0x3b;
 const name = "[\\w!#$%&'*+.^`|~-]+";
-const extensions = new RegExp(`^${name}(?:=(?:${name}|"[\\t !#-[\\]-~]*"))?(?:;${name}(?:=${name})?)*$`);
+const extension = `${name}(?:=(?:${name}|"[\\t !#-[\\]-~]*"))?`;
+const extensions = new RegExp(`^${extension}(?:;${extension})*$`);
 const trailer = new RegExp(`^(?!content-length:|transfer-encoding:)${name}:[\\t -~\\x80-\\xff]*$`, "i");
 /** Of a size: 64 TB. */
 const mostDigits = 12;

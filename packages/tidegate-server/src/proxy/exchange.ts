@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import { endInOnePiece, longestJoined } from "../end-in-one-piece.js";
-import type { Log } from "../log.js";
 import { sendProblem } from "../problem.js";
 import type { Errand, Sending } from "./errand.js";
+import type { OnFailed } from "./failure-log.js";
 import type { Guest } from "./guest.js";
 import type { Origin } from "./origin.js";
 import { problems } from "./problems.js";
@@ -20,7 +20,7 @@ import { late, type UpstreamError, unhealthy, upstreamError } from "./upstream-e
 export interface Passage {
   readonly upstream: Upstream;
   readonly tally: Tally;
-  readonly log: Log;
+  readonly onFailed: OnFailed;
   readonly maxBodyBytes: number | undefined;
   /** How long an upstream may take until its answer begins. */
   readonly responseTimeoutMs: number;
@@ -180,7 +180,7 @@ export class Exchange implements Errand {
     this.#over(this.#status);
     this.#end();
     if (this.#res.writableLength > 0) this.#watch().expect();
-    if (this.sending.body !== null) dropRest(this.#req);
+    if (this.sending.body !== null) dropRest(this.#req, this.#res);
   }
 
   onError(error: Error): void {
@@ -194,15 +194,15 @@ export class Exchange implements Errand {
       const problem = code === outgrown ? problems.large : problems.slowBody;
       this.#over(problem.status);
       sendProblem(this.#res, problem, code === tooSlow ? { Connection: "close" } : {});
-      dropRest(this.#req);
+      dropRest(this.#req, this.#res);
       return;
     }
     const known = upstreamError(error, this.#isConnected);
-    const { upstream, log } = this.#passage;
-    const origin = this.#origin?.url.origin;
-    log.debug({ upstream: upstream.name, origin, err: error }, "an upstream did not answer");
+    const mayRetry = this.#mayRetry(known);
+    // A kept connection ends now and then: that is no failure as long as it is made up for.
+    if (!(mayRetry && known.isClosed)) this.#passage.onFailed(this.#origin?.url.origin, error);
     if (known.isUnsent) this.#origin?.rest();
-    if (this.#mayRetry(known)) this.#retry();
+    if (mayRetry) this.#retry();
     else this.#fail(known);
   }
 
@@ -258,7 +258,7 @@ export class Exchange implements Errand {
     this.#over(problem.status);
     const isLater = problem.status === 503;
     sendProblem(this.#res, problem, isLater ? { "Retry-After": `${upstream.retryAfterSeconds}` } : {});
-    if (this.sending.body !== null) dropRest(this.#req);
+    if (this.sending.body !== null) dropRest(this.#req, this.#res);
   }
 
   #pause(): void {
@@ -296,8 +296,8 @@ export class Exchange implements Errand {
   #over(status: number | undefined): void {
     this.#isOver = true;
     this.#passage.tally.ended(status, performance.now() - this.#startedAt);
-    this.#passage.onEnded?.(this.#req, status);
     if (this.connection !== undefined) this.#origin?.release(this);
+    this.#passage.onEnded?.(this.#req, status);
   }
 }
 

@@ -1,15 +1,16 @@
 import type { IncomingMessage, ServerOptions, ServerResponse } from "node:http";
-import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Registry } from "prom-client";
 import type { Gate, Subject } from "tidegate";
 import { clientResolver } from "tidegate/http";
 import { tidegate } from "tidegate/node";
+import { isAnswering } from "../answering.js";
 import type { Log } from "../log.js";
 import { type Problem, sendProblem } from "../problem.js";
 import type { Settings } from "../settings.js";
 import { clientKey } from "./client-key.js";
 import { Exchange, type Passage } from "./exchange.js";
+import { failureLog } from "./failure-log.js";
 import { headPasses } from "./head-passes.js";
 import { headerKinds } from "./header-kinds.js";
 import { watchHealth } from "./health.js";
@@ -19,7 +20,7 @@ import { problems } from "./problems.js";
 import { ProxyResponse } from "./proxy-response.js";
 import { dropRest } from "./request-body.js";
 import { type RequestHead, readHead } from "./request-head.js";
-import { routes } from "./routes.js";
+import { inDoubt, routes } from "./routes.js";
 import { saidOnce } from "./said-once.js";
 import { serverOptions } from "./server-options.js";
 import { tracking } from "./tracking.js";
@@ -93,7 +94,7 @@ export function openProxy({ settings, gate, log, registry, track, onEnded }: Pro
     return {
       upstream,
       tally: meter(upstream.name),
-      log,
+      onFailed: failureLog({ upstream: upstream.name, log }),
       maxBodyBytes: proxy.maxBodyBytes,
       responseTimeoutMs: proxy.responseTimeoutMs,
       idleTimeoutMs: proxy.idleTimeoutMs,
@@ -136,23 +137,25 @@ export function openProxy({ settings, gate, log, registry, track, onEnded }: Pro
       return;
     }
     const passage = passageFor(head);
-    if (passage === undefined) sendProblem(res, problems.noRoute);
+    if (!("upstream" in passage)) sendProblem(res, passage);
     else if (head.contentLength > (proxy.maxBodyBytes ?? Number.POSITIVE_INFINITY)) {
       sendProblem(res, problems.large);
     } else {
       new Exchange(passage, req, res, head, keyOf(req, peer)).start();
       return;
     }
-    if (head.hasBody) dropRest(req);
+    if (head.hasBody) dropRest(req, res);
   }
 
-  function passageFor({ host, path }: RequestHead): Passage | undefined {
+  function passageFor({ host, path }: RequestHead): Passage | Problem {
     const upstream = upstreamFor(host, path);
-    return upstream === undefined ? undefined : passages.get(upstream);
+    if (upstream === inDoubt) return problems.path;
+    return upstream === undefined ? problems.noRoute : (passages.get(upstream) as Passage);
   }
 
   /** Only WebSockets are passed through. Whoever offers another protocol is answered in this one. */
   function upgrade(req: IncomingMessage, socket: Duplex, first: Buffer): void {
+    // Nobody sends an upgrade behind another request but to confuse.
     if (isAnswering(req.socket) || peerOf(req.socket).isDoubted) {
       socket.on("error", () => socket.destroy());
       req.socket.destroySoon();
@@ -175,13 +178,12 @@ export function openProxy({ settings, gate, log, registry, track, onEnded }: Pro
     const peer = peerOf(req.socket);
     const head = readHead(req, peer, kindOf);
     const problem = check(head) ?? checkSaidOnce(req) ?? upgradeProblem(head);
-    const passage = problem === undefined ? passageFor(head) : undefined;
-    if (passage === undefined) {
-      const answer = problem ?? problems.noRoute;
-      sendProblem(answerOn(req, socket), answer, problemHeaders(answer));
+    const passage = problem ?? passageFor(head);
+    if (!("upstream" in passage)) {
+      sendProblem(answerOn(req, socket), passage, problemHeaders(passage));
       return;
     }
-    const { upstream, tally, onUnderWay } = passage;
+    const { upstream, tally, onFailed, onUnderWay } = passage;
     openTunnel({
       req,
       socket,
@@ -192,6 +194,7 @@ export function openProxy({ settings, gate, log, registry, track, onEnded }: Pro
       settings: proxy,
       clientKey: keyOf(req, peer),
       takePlace,
+      onFailed,
       onUnderWay,
     });
   }
@@ -210,11 +213,6 @@ export function openProxy({ settings, gate, log, registry, track, onEnded }: Pro
     notReady: () => upstreams.filter(({ isReady }) => !isReady).map(({ name }) => name),
     close,
   };
-}
-
-/** Whether Node still owes an answer on it. Nobody sends an upgrade behind another request but to confuse. */
-function isAnswering(socket: Socket & { _httpMessage?: unknown }): boolean {
-  return Boolean(socket._httpMessage);
 }
 
 /** Node reads nothing behind the head of such a request: its body would be waited for in vain. */

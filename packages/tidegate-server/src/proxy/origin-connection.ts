@@ -29,6 +29,8 @@ export class OriginConnection {
   #reader: AnswerReader | undefined;
   #sender: BodySender | undefined;
   #keptUntil = 0;
+  /** In which its last answer was over. */
+  #completedIn = 0;
   #isClosed = false;
 
   constructor(options: OriginConnectionOptions) {
@@ -43,7 +45,7 @@ export class OriginConnection {
     this.errand = errand;
     this.dropStale(Date.now());
     if (this.#socket === undefined) this.#open();
-    else afterReading(this);
+    else afterReading(this, this.#completedIn === turn);
   }
 
   /** Everything that had come on its socket meanwhile was read: is it still to be used? */
@@ -82,6 +84,14 @@ export class OriginConnection {
   }
 
   #open(): void {
+    try {
+      this.#dial();
+    } catch (error) {
+      this.abort(error as Error);
+    }
+  }
+
+  #dial(): void {
     this.#options.dial((error, socket) => {
       if (socket === null || this.#isClosed) {
         socket?.destroy();
@@ -169,6 +179,7 @@ export class OriginConnection {
     this.errand = undefined;
     if (keepAliveMs > 0 && isSent) {
       this.#keptUntil = Date.now() + keepAliveMs;
+      this.#completedIn = thisTurn();
       this.#sender?.stop();
       this.#sender = undefined;
       if (this.#socket?.isPaused()) this.#socket.resume();
@@ -198,21 +209,48 @@ function tellOf(error: Error, errand: Errand): void {
   }
 }
 
+/** Of the event loop, as far as answers were over in it. */
+let turn = 1;
+let isTurnCounted = false;
+
+function thisTurn(): number {
+  if (!isTurnCounted) {
+    isTurnCounted = true;
+    setImmediate(endTurn);
+  }
+  return turn;
+}
+
+function endTurn(): void {
+  turn++;
+  isTurnCounted = false;
+}
+
+/** Those to be written to when this turn's reading is done, and when the next one's is. */
 let waiting: OriginConnection[] = [];
+let waitingLonger: OriginConnection[] = [];
 let spare: OriginConnection[] = [];
+let isAwaited = false;
 
 /**
  * A kept socket is written to when all that has come by now was read, on it too: an origin that closed it, or said more than it
- * was asked, is found out before another's request goes there.
+ * was asked, is found out before another's request goes there. One that was read in this turn may have more, which is read in
+ * the next.
  */
-function afterReading(connection: OriginConnection): void {
-  if (waiting.push(connection) === 1) setImmediate(goOn);
+function afterReading(connection: OriginConnection, wasRead: boolean): void {
+  (wasRead ? waitingLonger : waiting).push(connection);
+  if (isAwaited) return;
+  isAwaited = true;
+  setImmediate(goOn);
 }
 
 function goOn(): void {
   const now = waiting;
-  waiting = spare;
+  waiting = waitingLonger;
+  waitingLonger = spare;
   spare = now;
+  isAwaited = waiting.length > 0;
+  if (isAwaited) setImmediate(goOn);
   for (let i = 0; i < now.length; i++) (now[i] as OriginConnection).goOn();
   now.length = 0;
 }

@@ -11,6 +11,7 @@ export const problems = {
   target: invalid(
     "The request target is neither a path nor an absolute http URL, or holds a fragment or control characters.",
   ),
+  path: invalid("The path can be understood as one of several upstreams'. Send it in its plain form."),
   host: invalid("A request names its host once, in Host, as a name or address with or without a port."),
   hostsDiffer: invalid("The host in the request target and the Host header differ."),
   lengths: invalid("A body has one length: Content-Length or Transfer-Encoding, and either of them once."),

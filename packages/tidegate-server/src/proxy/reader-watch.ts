@@ -1,4 +1,6 @@
 import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { isAnswering } from "../answering.js";
 
 /** What a client takes of its answer at the least, in bytes per second. */
 const leastPace = 1024;
@@ -10,18 +12,21 @@ const leastPace = 1024;
 export class ReaderWatch {
   readonly #res: ServerResponse;
   readonly #idleTimeoutMs: number;
+  readonly #socket: Socket | null;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(res: ServerResponse, idleTimeoutMs: number) {
     this.#res = res;
     this.#idleTimeoutMs = idleTimeoutMs;
+    this.#socket = res.socket;
     res.on("drain", () => this.#drained()).on("close", () => clearTimeout(this.#timer));
+    res.on("finish", () => this.#over());
   }
 
   /** More is written than the client has taken. */
   expect(): void {
-    const { socket, writableLength } = this.#res;
-    socket?.setTimeout(this.#idleTimeoutMs);
+    const { writableLength } = this.#res;
+    this.#socket?.setTimeout(this.#idleTimeoutMs);
     clearTimeout(this.#timer);
     const withinMs = this.#idleTimeoutMs + (writableLength / leastPace) * 1000;
     this.#timer = setTimeout(() => this.#res.destroy(), withinMs).unref();
@@ -29,6 +34,11 @@ export class ReaderWatch {
 
   #drained(): void {
     clearTimeout(this.#timer);
-    this.#res.socket?.setTimeout(0);
+    this.#socket?.setTimeout(0);
+  }
+
+  /** Where the next answer on the connection is due, it has times of its own; where none is, Node sets how long it is kept. */
+  #over(): void {
+    if (this.#socket !== null && isAnswering(this.#socket)) this.#socket.setTimeout(0);
   }
 }

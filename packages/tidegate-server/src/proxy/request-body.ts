@@ -1,4 +1,4 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { late } from "./upstream-error.js";
 
@@ -7,7 +7,8 @@ export const outgrown = "TG_REQUEST_LARGE";
 /** And when nothing more of it came. */
 export const tooSlow = "TG_REQUEST_SLOW";
 
-/** How long a client may go on sending what nobody reads, before it is cut off. */
+/** How long a client may go on sending what nobody reads, once it has its answer; if nothing comes, so much less. */
+const mostLingerMs = 30_000;
 const lingerMs = 2000;
 
 export interface RequestBodyOptions {
@@ -88,14 +89,22 @@ export class RequestBody extends Readable {
   };
 }
 
-/** After an answer that did not wait for the body: the rest is read and dropped for a while, so that the client sees the answer. */
-export function dropRest(req: IncomingMessage): void {
+/** Of a request whose answer does not wait for its body: the rest is read and dropped until a while after the answer, so that the client sees it. */
+export function dropRest(req: IncomingMessage, res: ServerResponse): void {
   if (req.complete || req.destroyed) return;
   req.on("error", ignore);
   req.resume();
-  setTimeout(() => {
-    if (!req.complete) req.socket.destroy();
-  }, lingerMs).unref();
+  const linger = (untilMs: number, seen: number): void => {
+    setTimeout(() => {
+      if (req.complete) return;
+      const { bytesRead } = req.socket;
+      if (bytesRead === seen || performance.now() >= untilMs) req.socket.destroy();
+      else linger(untilMs, bytesRead);
+    }, lingerMs).unref();
+  };
+  const begin = (): void => linger(performance.now() + mostLingerMs, req.socket.bytesRead);
+  if (res.writableFinished) begin();
+  else res.once("finish", begin);
 }
 
 function failure(message: string, code: string): Error {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { routes } from "./routes.js";
+import { inDoubt, routes } from "./routes.js";
 
 const upstream = (name: string, hosts: string[], path: string) => ({ name, hosts, path });
 const find = routes([
@@ -29,20 +29,39 @@ describe("a request goes", () => {
     ["evilexample.com", "/", "any"],
     ["[::1]:80", "/files/1", "any files"],
     ["", "/filesystem", "any"],
+    ["", "/files/../", "any"],
+    ["", "/./files/1", "any files"],
+    ["", "/%66iles/1", "any files"],
+    ["", "/files/1;x=1", "any files"],
+    ["", "http://a.example/files/1", "any files"],
   ])("for %s%s to the upstream that names it most closely: %s%s", (host, path, name) => {
-    expect(find(host, path)?.name).toBe(name);
+    expect(find(host, path)).toMatchObject({ name });
   });
 
   it("nowhere when nobody serves its host or path", () => {
     const few = routes([upstream("a", ["a.example"], "/in")]);
-    expect([few("a.example", "/in/x")?.name, few("a.example", "/out"), few("b.example", "/in")]).toEqual([
-      "a",
-      undefined,
-      undefined,
-    ]);
+    expect(few("a.example", "/in/x")).toMatchObject({ name: "a" });
+    for (const [host, path] of [
+      ["a.example", "/out"],
+      ["a.example", "/in/../out"],
+      ["a.example", "/in/%2e%2E/out"],
+      ["b.example", "/in"],
+    ] as const)
+      expect(few(host, path)).toBeUndefined();
+  });
+
+  it.each([
+    "/files/..%2fx",
+    "/files\\\\..\\\\x",
+    "/x/..%5cfiles",
+    "//evil/files",
+    "/x/..;/files",
+    "/files/..%00/x",
+  ])("nowhere when its path may be of one upstream or of another: %s", (path) => {
+    expect(find("", path)).toBe(inDoubt);
   });
 
   it("by a book of hosts that does not grow with what clients make up", () => {
-    for (let i = 0; i < 5000; i++) expect(find(`h${i}.example.com`, "/")?.name).toBe("below");
+    for (let i = 0; i < 5000; i++) expect(find(`h${i}.example.com`, "/")).toMatchObject({ name: "below" });
   });
 });

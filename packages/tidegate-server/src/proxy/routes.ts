@@ -1,3 +1,4 @@
+import { pathReadings } from "tidegate";
 import type { UpstreamSettings } from "../settings.js";
 
 type Routed = Pick<UpstreamSettings, "hosts" | "path">;
@@ -7,14 +8,17 @@ const none = 0;
 const anyHost = 1;
 const belowHost = 2;
 const sameHost = 1_000_000;
+/** Instead of an upstream: the path may be understood as one of this upstream's, or of another's. */
+export const inDoubt = "in doubt";
 
 /**
  * Answers the function that finds a request's upstream. A host's own name counts before `*.` (the longer the better),
- * that before any; among those the longest path of whole segments wins.
+ * that before any; among those the longest path of whole segments wins. Paths are understood as rules understand them, so that
+ * `/a/../b` is not below `/a`.
  */
 export function routes<Upstream extends Routed>(
   upstreams: readonly Upstream[],
-): (host: string, path: string) => Upstream | undefined {
+): (host: string, path: string) => Upstream | undefined | typeof inDoubt {
   const only = upstreams.length === 1 ? upstreams[0] : undefined;
   if (only?.hosts.length === 0 && only.path === "/") return () => only;
   const remembered = new Map<string, readonly Upstream[]>();
@@ -29,7 +33,13 @@ export function routes<Upstream extends Routed>(
     return found;
   }
 
-  return (host, path) => candidates(host).find((upstream) => isUnder(path, upstream.path));
+  return (host, path) => {
+    const serving = (reading: string): Upstream | undefined =>
+      candidates(host).find((upstream) => isUnder(reading, upstream.path));
+    const readings = pathReadings(path);
+    const found = serving(readings[0] as string);
+    return readings.every((reading) => serving(reading) === found) ? found : inDoubt;
+  };
 }
 
 function ranked<Upstream extends Routed>(upstreams: readonly Upstream[], host: string): Upstream[] {
@@ -62,7 +72,5 @@ function bareHost(host: string): string {
 function isUnder(path: string, base: string): boolean {
   if (base === "/") return true;
   const folder = base.endsWith("/") ? base.slice(0, -1) : base;
-  if (!path.startsWith(folder)) return false;
-  const next = path[folder.length];
-  return next === undefined || next === "/" || next === "?";
+  return path.startsWith(folder) && (path.length === folder.length || path[folder.length] === "/");
 }

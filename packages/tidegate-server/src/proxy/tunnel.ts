@@ -4,6 +4,9 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { sendProblem } from "../problem.js";
 import type { ProxySettings } from "../settings.js";
+import { mostInterim } from "./answer-reader.js";
+import type { OnFailed } from "./failure-log.js";
+import { withoutNamed } from "./hop-by-hop.js";
 import type { Origin } from "./origin.js";
 import { ReaderWatch } from "./reader-watch.js";
 import type { RequestHead } from "./request-head.js";
@@ -24,6 +27,7 @@ export interface TunnelOptions {
   readonly clientKey: string;
   /** Takes a place among the open tunnels; see tunnelPlaces. */
   readonly takePlace: (clientKey: string) => (() => void) | undefined;
+  readonly onFailed: OnFailed;
   readonly onUnderWay: ((req: IncomingMessage) => void) | undefined;
 }
 
@@ -51,6 +55,8 @@ export function openTunnel(options: TunnelOptions): void {
 class Attempt {
   readonly #options: TunnelOptions;
   readonly #startedAt = performance.now();
+  #asked: ClientRequest | undefined;
+  #isRetry = false;
   #isConnected = false;
   #isAnswered = false;
 
@@ -60,19 +66,27 @@ class Attempt {
   }
 
   start(origin: Origin, release: () => void): void {
-    const { req, socket, settings, onUnderWay } = this.#options;
+    const { req, socket, onUnderWay } = this.#options;
+    // Nobody takes anything from it yet, and left alone it would not tell that the client has gone.
+    socket.on("readable", look).on("end", leave);
+    socket.once("close", () => this.#asked?.destroy());
+    this.#ask(origin, release);
+    if (onUnderWay !== undefined) setImmediate(onUnderWay, req);
+  }
+
+  #ask(origin: Origin, release: () => void): void {
+    const { responseTimeoutMs } = this.#options.settings;
     const asked = ask(this.#options, origin);
+    this.#asked = asked;
+    let interim = 0;
     asked.once("close", release);
-    asked.setTimeout(settings.responseTimeoutMs, () => asked.destroy(late()));
+    asked.setTimeout(responseTimeoutMs, () => asked.destroy(late()));
     asked.once("socket", (far) => this.#awaitConnection(far, origin));
     asked.once("upgrade", (answer, far, farFirst) => this.#agreed(answer, far, farFirst, origin));
     asked.once("response", (answer) => this.#declined(answer));
+    asked.on("information", () => ++interim > mostInterim && asked.destroy(odd()));
     asked.on("error", (error) => this.#failed(error, origin));
-    // Nobody takes anything from it yet, and left alone it would not tell that the client has gone.
-    socket.on("readable", look).on("end", leave);
-    socket.once("close", () => asked.destroy());
     asked.end();
-    if (onUnderWay !== undefined) setImmediate(onUnderWay, req);
   }
 
   fail({ kind, problem }: UpstreamError): void {
@@ -95,6 +109,11 @@ class Attempt {
 
   #agreed(answer: IncomingMessage, far: Duplex, farFirst: Buffer, origin: Origin): void {
     const { socket, first, tally } = this.#options;
+    if (answer.headers.upgrade?.toLowerCase() !== "websocket") {
+      far.destroy();
+      this.#failed(odd(), origin);
+      return;
+    }
     socket.off("readable", look).off("end", leave);
     socket.write(agreement(answer));
     this.#answered(101);
@@ -121,7 +140,7 @@ class Attempt {
     const reader = new ReaderWatch(res, settings.idleTimeoutMs);
     answer.on("pause", () => reader.expect());
     try {
-      res.writeHead(status, withoutHops(answer.rawHeaders));
+      res.writeHead(status, withoutHops(answer));
       answer.pipe(res);
     } catch {
       socket.destroy();
@@ -135,8 +154,21 @@ class Attempt {
       this.#answered(undefined);
       return;
     }
+    this.#options.onFailed(origin.url.origin, error);
     if (known.isUnsent) origin.rest();
-    this.fail(known);
+    if (!(known.isUnsent && this.#askAnother(origin))) this.fail(known);
+  }
+
+  /** Nothing was sent: another origin may be asked, once. */
+  #askAnother(tried: Origin): boolean {
+    const { upstream, clientKey } = this.#options;
+    if (this.#isRetry || upstream.origins.length === 1) return false;
+    this.#isRetry = true;
+    const other = upstream.pick(tried);
+    const release = other?.admit(clientKey);
+    if (other === undefined || release === undefined) return false;
+    this.#ask(other, release);
+    return true;
   }
 
   #answered(status: number | undefined): void {
@@ -153,7 +185,14 @@ function leave(this: Duplex): void {
   this.destroy();
 }
 
-/** An answer in HTTP on a socket that was taken for an upgrade; the last one on it. */
+function odd(): Error {
+  return new Error("The origin speaks of a protocol that was not asked for.");
+}
+
+/**
+ * An answer in HTTP on a socket that was taken for an upgrade; the last one on it. Node looks after such a socket no more, nor
+ * tells its answer of it.
+ */
 export function answerOn<Response extends ServerResponse>(
   req: IncomingMessage,
   socket: Duplex,
@@ -162,7 +201,11 @@ export function answerOn<Response extends ServerResponse>(
   const res = new Kind(req);
   res.shouldKeepAlive = false;
   res.assignSocket(socket as never);
+  const goOn = (): void => void res.emit("drain");
+  const cut = (): void => void socket.destroy();
+  socket.on("drain", goOn).on("timeout", cut).on("end", cut);
   res.on("finish", () => {
+    socket.off("drain", goOn).off("timeout", cut).off("end", cut);
     res.detachSocket(socket as never);
     socket.end();
   });
@@ -195,7 +238,7 @@ function ask({ head }: TunnelOptions, origin: Origin): ClientRequest {
 const hops = /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/i;
 
 /** The length comes last: a file's name behind it Node would take for another encoding. */
-function withoutHops(raw: readonly string[]): string[] {
+function withoutHops({ rawHeaders: raw, headers, statusCode }: IncomingMessage): string[] {
   const kept: string[] = [];
   const length: string[] = [];
   for (let i = 0; i < raw.length; i += 2) {
@@ -203,11 +246,12 @@ function withoutHops(raw: readonly string[]): string[] {
     if (hops.test(name)) continue;
     (/^content-length$/i.test(name) ? length : kept).push(name, raw[i + 1] as string);
   }
-  return kept.concat(length);
+  const hasNoBody = statusCode === 101 || statusCode === 204;
+  return withoutNamed(hasNoBody ? kept : kept.concat(length), headers.connection ?? "");
 }
 
-function agreement({ rawHeaders }: IncomingMessage): Buffer {
-  const kept = withoutHops(rawHeaders);
+function agreement(answer: IncomingMessage): Buffer {
+  const kept = withoutHops(answer);
   let text = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n";
   for (let i = 0; i < kept.length; i += 2) text += `${kept[i]}: ${kept[i + 1]}\r\n`;
   return Buffer.from(`${text}\r\n`, "latin1");
