@@ -11,7 +11,7 @@ const SHARE_OF_WINDOW = 0.25;
 const SHARES_UNTIL_USED_TO_IT = 6;
 /** What a twin does about a request it may do a second later: by then the other would be measured for it. */
 const SHARES_UNTIL_ITSELF = 1.25;
-const WINDOWS_IN_A_ROW = 4;
+const WINDOWS_IN_A_ROW = 12;
 
 /** How long requests at this rate took while nobody else had the cores. */
 function windowOf(load, ms, rate) {
