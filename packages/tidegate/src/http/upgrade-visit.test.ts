@@ -1,4 +1,4 @@
-import { IncomingMessage } from "node:http";
+import { IncomingMessage, STATUS_CODES } from "node:http";
 import { Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { afterEach, expect, it, vi } from "vitest";
@@ -18,4 +18,16 @@ it("does not wait for long until a refusal is read", () => {
   expect(socket.destroyed).toBe(false);
   vi.advanceTimersByTime(1000);
   expect(socket.destroyed).toBe(true);
+});
+
+it("says in its first line what its status means, as node:http does", () => {
+  const firstLine = (status: number): string => {
+    const socket = deaf();
+    const written = vi.spyOn(socket, "write");
+    new UpgradeVisit(new IncomingMessage(new Socket()), socket).send({ status, headers: [], body: "" });
+    return String(written.mock.calls[0]?.[0]).split("\r\n", 1)[0] as string;
+  };
+  for (const status of [400, 401, 402, 403, 404, 409, 426, 429, 500, 502, 503, 504])
+    expect(firstLine(status)).toBe(`HTTP/1.1 ${status} ${STATUS_CODES[status]}`);
+  expect(firstLine(499)).toBe("HTTP/1.1 499 Refused");
 });

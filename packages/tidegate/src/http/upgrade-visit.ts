@@ -38,12 +38,29 @@ export class UpgradeVisit extends Visit<IncomingMessage> {
       const lines = [value].flat().map((each) => `${name}: ${each}\r\n`);
       fields.set(name.toLowerCase(), lines.join(""));
     }
-    this.#socket.write(`HTTP/1.1 ${status} Refused\r\n${[...fields.values()].join("")}\r\n`, "latin1");
+    const reason = reasons[status] ?? "Refused";
+    this.#socket.write(`HTTP/1.1 ${status} ${reason}\r\n${[...fields.values()].join("")}\r\n`, "latin1");
     this.#socket.end(body, () => this.#socket.destroy());
     const timer = setTimeout(() => this.#socket.destroy(), slowestReadMs).unref();
     this.#socket.once("close", () => clearTimeout(timer));
   }
 }
+
+/** As node:http has them, which is known by type only here. The app may refuse with any other status too. */
+const reasons: Readonly<Record<number, string>> = {
+  400: "Bad Request",
+  401: "Unauthorized",
+  402: "Payment Required",
+  403: "Forbidden",
+  404: "Not Found",
+  409: "Conflict",
+  426: "Upgrade Required",
+  429: "Too Many Requests",
+  500: "Internal Server Error",
+  502: "Bad Gateway",
+  503: "Service Unavailable",
+  504: "Gateway Timeout",
+};
 
 /** Whoever has not read a refusal by then keeps its socket no longer. */
 const slowestReadMs = 5000;
