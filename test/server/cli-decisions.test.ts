@@ -78,7 +78,7 @@ describe("why, of a decision", () => {
     const { code, stdout, stderr } = await why(id);
     expect([code, stderr]).toEqual([1, ""]);
     expect(stdout).toMatch(
-      new RegExp(`^Decision ${id} refused this (now|\\d+ m?s ago), on \\d{4}-\\d\\d-\\d\\dT`),
+      new RegExp(`^Decision ${id} refused this request (just now|\\d+ m?s ago), at \\d{4}-\\d\\d-\\d\\dT`),
     );
     expect(stdout).toMatch(/^ {2}GET 127\.0\.0\.1:\d+\/search from 203\.0\.113\.7, user agent "evil"$/m);
     expect(stdout).toMatch(
@@ -196,7 +196,7 @@ policy: { rules: [{ name: req/ip, by: ip, limits: [0 per hour] }] }
       prefixes.add(prefix);
       const { stdout, stderr } = await run(["why", id, "--url", admin]);
       expect(stderr).toBe("");
-      expect(stdout).toContain(`Decision ${id} refused this`);
+      expect(stdout).toContain(`Decision ${id} refused this request `);
       expect(stdout).toContain("Decided by the rule req/ip");
     }
     expect(prefixes.size).toBe(2);

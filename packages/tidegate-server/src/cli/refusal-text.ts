@@ -13,13 +13,19 @@ type Told<Time> = Time | null;
 export function refusalText({ decision }: DecisionAnswer): string {
   const { id, at, about, source, delayedMs, verdicts } = decision;
   const lines = [
-    `Decision ${printable(id)} refused this ${relative(at)}, on ${iso(at)}:`,
+    `Decision ${printable(id)} refused this request ${when(at)}:`,
     `  ${requestWords(about)}`,
     decidedBy(decision),
     ...(source === "local" || source === "none" ? ["The store was out of reach."] : []),
     ...(delayedMs > 0 ? [`It had been kept waiting for ${span(delayedMs)}.`] : []),
   ];
   return verdicts.length === 0 ? lines.join("\n") : `${lines.join("\n")}\n\n${verdictsTable(verdicts)}`;
+}
+
+/** `3 min ago, at 2026-01-31T12:00:00.000Z`. */
+function when(at: number): string {
+  const ago = relative(at);
+  return `${ago === "now" ? "just now" : ago}, at ${iso(at)}`;
 }
 
 /** `GET shop.example/x from 203.0.113.7, user agent "curl/8"`, printable. */
