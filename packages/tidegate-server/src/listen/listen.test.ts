@@ -262,6 +262,31 @@ describe("an Expect nobody knows", () => {
   });
 });
 
+describe("a listener that passes nothing on", () => {
+  it("answers CONNECT in words", async () => {
+    const { port } = await started();
+    const { socket, ended } = wire(port);
+    socket.write("CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n");
+    const answer = await ended();
+    expect(answer).toMatch(/^HTTP\/1\.1 405 Method Not Allowed\r\nAllow: \r\nConnection: close\r\n/);
+    expect(JSON.parse(answer.slice(answer.indexOf("{")))).toMatchObject({ status: 405, code: "TG_METHOD" });
+  });
+
+  it("never answers CONNECT in the place of a request before it", async () => {
+    const { port } = await started({ handle: () => {} });
+    const { socket, ended } = wire(port);
+    socket.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\nCONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n");
+    expect(await ended()).toBe("");
+  });
+
+  it("takes no notice of an Upgrade", async () => {
+    const { port } = await started();
+    const { socket, until } = wire(port);
+    socket.write("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
+    expect(await until("hello")).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  });
+});
+
 describe("what can not be read", () => {
   it.each([
     ["a word", "NONSENSE\r\n\r\n", 400],

@@ -9,7 +9,7 @@ import { type AddressInfo, isIPv6 } from "node:net";
 import type { Duplex } from "node:stream";
 import { TidegateError } from "tidegate";
 import type { Log } from "../log.js";
-import { sendProblem } from "../problem.js";
+import { type Problem, sendProblem } from "../problem.js";
 import type { ListenAddress } from "../settings.js";
 import { callerCheck } from "./caller-check.js";
 import { Connections, type Cut } from "./connections.js";
@@ -77,14 +77,26 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     };
     server.on("upgrade", asked);
     server.on("connect", asked);
+  } else {
+    // Node would close the connection without a word.
+    server.on("connect", (req: IncomingMessage) => answerAlone(req.socket, noTunnels, ["Allow: "]));
   }
   server.on("clientError", (failure: ParseFailure, socket) => {
     const problem = malformedProblem(failure);
     if (problem === undefined) return void socket.destroy();
     logMalformed(log, name, failure, socket as IncomingMessage["socket"]);
-    if (connections.mayAnswerMalformed(socket as IncomingMessage["socket"])) answerRaw(socket, problem);
-    else socket.destroy();
+    answerAlone(socket as IncomingMessage["socket"], problem);
   });
+
+  /** Unless it would be taken for another request's answer. */
+  function answerAlone(
+    socket: IncomingMessage["socket"],
+    problem: Omit<Problem, "title">,
+    headers?: readonly string[],
+  ): void {
+    if (connections.mayAnswerMalformed(socket)) answerRaw(socket, problem, headers);
+    else socket.destroy();
+  }
 
   function serve(req: IncomingMessage, res: ServerResponse): void {
     const problem = check?.(req);
@@ -128,6 +140,12 @@ const usualOptions: ServerOptions = {
   requestTimeout: 60_000,
   keepAliveTimeout: 65_000,
   connectionsCheckingInterval: 2_000,
+};
+
+const noTunnels: Omit<Problem, "title"> = {
+  status: 405,
+  code: "TG_METHOD",
+  detail: "CONNECT is not taken here: nothing is passed on by this listener.",
 };
 
 const refusalHeaders = { "X-Content-Type-Options": "nosniff", Connection: "close" };

@@ -3,7 +3,11 @@ import type { Duplex } from "node:stream";
 import { type Problem, problemText } from "../problem.js";
 
 /** Answers where there is no response object, on the socket itself, and ends it. */
-export function answerRaw(socket: Duplex, problem: Omit<Problem, "title">): void {
+export function answerRaw(
+  socket: Duplex,
+  problem: Omit<Problem, "title">,
+  headers: readonly string[] = [],
+): void {
   if (!socket.writable) {
     socket.destroy();
     return;
@@ -12,6 +16,7 @@ export function answerRaw(socket: Duplex, problem: Omit<Problem, "title">): void
   const body = problemText({ ...problem, title });
   const head = [
     `HTTP/1.1 ${problem.status} ${title}`,
+    ...headers,
     "Connection: close",
     "Content-Type: application/problem+json",
     `Content-Length: ${Buffer.byteLength(body)}`,
