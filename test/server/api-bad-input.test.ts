@@ -21,6 +21,8 @@ describe("bad input", () => {
     ["POST", "/v1/explain", { subject: {} }, "body.subject"],
     ["POST", "/v1/explain", { subject: { ip: 5 } }, "body.subject.ip"],
     ["POST", "/v1/explain", { subject: { ip: "x", nope: 1 } }, "body.subject"],
+    ["POST", "/v1/explain", { subject: { ip: "203.0.113.7, 10.0.0.1" } }, "body.subject.ip"],
+    ["POST", "/v1/explain", { subject: { ip: "" } }, "body.subject.ip"],
     ["POST", "/v1/explain", { subject: { headers: { a: 1 } } }, "body.subject.headers.a"],
     ["POST", "/v1/clear", { subject: [] }, "body.subject"],
     ["POST", "/v1/policy", { text: "x", extra: 1 }, "body"],

@@ -93,6 +93,10 @@ describe("a client of a running service", () => {
     await expect(client.explain({ ip: 5 as unknown as string })).rejects.toMatchObject({
       code: "TG_QUESTION",
     });
+    await expect(client.decide({ ip: "203.0.113.7, 10.0.0.1" })).rejects.toMatchObject({
+      code: "TG_QUESTION",
+      message: expect.stringContaining('subject.ip is no address: "203.0.113.7, 10.0.0.1"'),
+    });
   });
 });
 

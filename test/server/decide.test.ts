@@ -205,6 +205,29 @@ describe("facts a client can make odd", () => {
         json: { code: "TG_QUESTION" },
       });
   });
+
+  it("an address is taken in every form, and what is none is the caller's own mistake: all such would be one client", async () => {
+    rig = await openRig();
+    const keyOf = async (ip: unknown) => (await decide({ subject: { ip } })).json.verdicts?.[0]?.key;
+    for (const ip of ["203.0.113.7", " 203.0.113.7:443 ", "::ffff:203.0.113.7"])
+      expect(await keyOf(ip)).toBe("203.0.113.7");
+    for (const ip of ["2001:db8::1", "[2001:db8::1]:443", "2001:db8::1%eth0"])
+      expect(await keyOf(ip)).toBe("2001:db8::/64");
+    expect(await keyOf(null)).toBe("unknown");
+    for (const ip of ["203.0.113.7, 10.0.0.1", "nonsense", "", "203.0.113.0/24", "1".repeat(100_000)]) {
+      for (const body of [{ subject: { ip } }, { subjects: [subject, { ip }] }])
+        expect(await decide(body)).toMatchObject({
+          status: 400,
+          json: {
+            code: "TG_QUESTION",
+            detail: expect.stringMatching(/^subject(s\[1\])?\.ip is no address: "/),
+          },
+        });
+      const query = new URLSearchParams({ ip: ip.slice(0, 1000) });
+      expect((await ask(`${rig.url}/v1/explain?${query}`)).status).toBe(400);
+    }
+    expect((await decide({ subject: { ip: "203.0.113.9" } })).json.verdicts?.[0]?.remaining).toBe(2);
+  });
 });
 
 describe("who is believed", () => {

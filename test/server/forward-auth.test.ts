@@ -95,6 +95,18 @@ describe("/v1/auth", () => {
     expect(await asCaddy("10.0.0.1")).toBe("10.0.0.1");
   });
 
+  it("an address that can not be read is judged, and never a bad question", async () => {
+    rig = await openRig();
+    for (const odd of ["unix:", "nonsense", "203.0.113.7, nonsense"]) {
+      for (const [path, headers] of [
+        ["/v1/auth/nginx", { ...nginx, "X-Real-IP": odd }],
+        ["/v1/auth/caddy", { ...caddy, "X-Forwarded-For": odd }],
+      ] as const)
+        expect(await ask(`${rig.url}${path}`, { headers })).not.toMatchObject({ status: 400 });
+    }
+    expect(rig.gate.metrics().decisions).toBe(6);
+  });
+
   it.each(["draft-11", ["draft-6", "legacy"]] as const)(
     "is short whatever the policy: as %s",
     async (headers) => {

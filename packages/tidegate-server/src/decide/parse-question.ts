@@ -1,4 +1,5 @@
 import type { DecideOptions } from "tidegate";
+import { isAddress } from "tidegate/http";
 import { cutAccount, cutHost, cutPath, cutText, nameText } from "../fact-text.js";
 import type { Caller } from "./callers.js";
 import { badQuestion, peerUndeclared, QuestionError, tooLarge } from "./problems.js";
@@ -92,6 +93,7 @@ function subjectOf(told: Fields, caller: Caller, where: string): ToldSubject {
     told.headers !== undefined;
   if (isClaim && !caller.isBelieved) throw new QuestionError(peerUndeclared);
   const ip = optionalText(told.ip, where, "ip", cutText);
+  if (ip !== undefined && !isAddress(ip)) throw noAddress(ip, where);
   return new ToldSubject(ip ?? (isClaim ? "" : caller.ip), {
     method: optionalText(told.method, where, "method", cutText),
     host: optionalText(told.host, where, "host", cutHost),
@@ -138,6 +140,14 @@ function optionalName(value: unknown, cut: (text: string) => string): string | u
   if (value === undefined) return undefined;
   const text = nameText(value);
   return text === undefined ? undefined : cut(text);
+}
+
+/** Judged as it is, it would be counted as one client with all others that are none. */
+function noAddress(ip: string, where: string): QuestionError {
+  const shown = JSON.stringify(ip.slice(0, 64));
+  return bad(
+    `${where}.ip is no address: ${shown}. Write the client's own, one, e.g. 203.0.113.7 (of X-Forwarded-For the one your proxy added), or leave ip out.`,
+  );
 }
 
 function headersOf(value: unknown, where: string): ToldHeaders | undefined {

@@ -1,7 +1,7 @@
 /** For whoever answers HTTP without one of the frameworks: what to send, and who the client is. */
 
 export { decideAtOnce } from "../assemble-gate.js";
-export { canonicalBlock } from "../policy/identity/address.js";
+export { canonicalBlock, isAddress } from "../policy/identity/address.js";
 export { type FingerprintForm, type Fingerprints, fingerprintsOf } from "../policy/identity/fingerprint.js";
 export {
   type ClientResolver,

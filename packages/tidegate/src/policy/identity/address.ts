@@ -34,6 +34,11 @@ export function parseAddress(text: string): Address | undefined {
   return isPort(given, colon) ? parseV4(given, colon) : undefined;
 }
 
+/** Whether a client can be told by it: all whose address can not be read are counted as one. */
+export function isAddress(text: string): boolean {
+  return parseAddress(text) !== undefined;
+}
+
 /** Reads an address, or `address/prefix`. A block of IPv4-mapped addresses is the IPv4 block. */
 export function parseBlock(text: string): Block | undefined {
   const given = trimmed(text);
