@@ -113,7 +113,7 @@ describe("decisions in the log", () => {
     });
   });
 
-  it("tell of an outage and of its end as warnings", async () => {
+  it("tell of an outage as a warning, and of its end as news", async () => {
     let isOut = true;
     const counts = memoryStore();
     const decide = counts.decide.bind(counts);
@@ -133,7 +133,7 @@ describe("decisions in the log", () => {
     isOut = false;
     await vi.waitFor(async () => {
       await gate.decide(request());
-      expect(lines.some(({ msg }) => msg === "the store is back")).toBe(true);
+      expect(lines.find(({ msg }) => msg === "the store is back")).toMatchObject({ level: "info" });
     }, patiently);
     stop();
     expect(JSON.stringify(lines)).not.toContain("hush");

@@ -56,7 +56,7 @@ export function logDecisions(gate: Gate, log: Log, options: LogDecisionsOptions 
     gate.on("degraded", ({ error }) =>
       log.warn({ err: error }, "the store is out of reach: decisions are made without it"),
     ),
-    gate.on("recovered", () => log.warn({}, "the store is back")),
+    gate.on("recovered", () => log.info({}, "the store is back")),
   ];
   return () => {
     for (const stop of stops) stop();
