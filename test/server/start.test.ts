@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createClient } from "@redis/client";
 import { describe, expect, inject, onTestFinished, test } from "vitest";
-import { startRedis } from "../servers/index.js";
+import { startMemcached, startRedis } from "../servers/index.js";
 import {
   commands,
   configFile,
@@ -39,6 +39,13 @@ const policyOf = (limit: string) => `policy:
 async function json(url: string, init?: RequestInit): Promise<Record<string, unknown>> {
   return (await fetch(url, init)).json() as Promise<Record<string, unknown>>;
 }
+
+/** Asks nothing but how it is. */
+const untilBack = (admin: string) =>
+  eventually(async () => {
+    const { store } = (await json(`${admin}/v1/status`)) as { store: { isDegraded: boolean } };
+    return store.isDegraded ? undefined : true;
+  });
 
 describe("the command", () => {
   test("says what to run where nothing is built yet", async () => {
@@ -378,7 +385,7 @@ describe("on Redis", () => {
     );
   });
 
-  test("goes on when Redis hangs, says so, and comes back by itself", async () => {
+  test("goes on when Redis hangs, says so, and comes back by itself, though no request comes", async () => {
     const redis = await startRedis();
     onTestFinished(() => redis.stop());
     const folder = temporaryFolder();
@@ -392,11 +399,11 @@ describe("on Redis", () => {
     expect(tally(await statuses(20, running.proxy))).toEqual({ 200: 20 });
     expect(await json(`${running.admin}/v1/status`)).toMatchObject({ store: { isDegraded: true } });
     redis.thaw();
-    await eventually(async () => {
-      await fetch(running.proxy);
-      const { store } = (await json(`${running.admin}/v1/status`)) as { store: { isDegraded: boolean } };
-      return store.isDegraded ? undefined : true;
-    });
+    await untilBack(running.admin);
+    expect(running.lines()).toContainEqual(
+      expect.objectContaining({ level: "info", msg: "the store is back" }),
+    );
+    expect(await (await fetch(`${running.admin}/metrics`)).text()).toMatch(/^tidegate_degraded 0$/m);
   });
 });
 
@@ -500,6 +507,22 @@ describe("stores by name", () => {
     );
     const running = await startTidegate({ folder });
     expect(await statuses(3, running.proxy)).toEqual([200, 200, 429]);
+  });
+
+  test("a memcached that hung is known to be back though no request comes", async () => {
+    const memcached = await startMemcached();
+    onTestFinished(() => memcached.stop());
+    const folder = temporaryFolder();
+    configFile(
+      folder,
+      `upstreams: [{ url: ${await upstream()} }]\nstore: { kind: memcached, servers: ["127.0.0.1:${memcached.port}"] }\nfailure: { deadline: 100ms }\n${policyOf("500 per hour")}`,
+    );
+    const running = await startTidegate({ folder });
+    memcached.freeze();
+    expect(tally(await statuses(20, running.proxy))).toEqual({ 200: 20 });
+    expect(await json(`${running.admin}/v1/status`)).toMatchObject({ store: { isDegraded: true } });
+    memcached.thaw();
+    await untilBack(running.admin);
   });
 
   test("more than one worker on the embedded default is refused with the reason", async () => {

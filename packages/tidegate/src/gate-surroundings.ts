@@ -13,6 +13,7 @@ import { memoryDirectory } from "./policy/lists/memory-directory.js";
 import { type Mirror, mirrorOf } from "./policy/lists/mirror.js";
 import { type NewcomerCap, newcomerCap } from "./policy/newcomers.js";
 import { type CompiledPolicy, compilePolicy, type PolicyTerms } from "./policy/policy.js";
+import { returnWatch } from "./policy/return-watch.js";
 import { crowdOf } from "./policy/rule-asks.js";
 import type { Rule } from "./policy/rules.js";
 import { Tally } from "./policy/tally.js";
@@ -71,9 +72,12 @@ export function gateSurroundings(
   let isDegraded = false;
   const failure = failureOptions(options, events, warn, (is) => {
     isDegraded = is;
+    if (is) watch.begin();
+    else watch.end();
   });
   const policies = new Set<() => CompiledPolicy>();
   const store = guardStore(counts, failure, openStore, (name) => ruleNamed(name, policies)?.onStoreFailure);
+  const watch = returnWatch(store);
   const terms: PolicyTerms = {
     keyForm: { fingerprint: settings.identity.fingerprint, isShort: hasShortFingerprints },
     canFinish: settings.canFinish,
@@ -109,6 +113,7 @@ export function gateSurroundings(
     },
     policies,
     async close() {
+      watch.close();
       mirror.close();
       if (options.directory === undefined) await directory.close?.();
       await ownStore?.close?.();
