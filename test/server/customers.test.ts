@@ -290,6 +290,30 @@ describe("a hostile HTTP source", () => {
     ["no JSON", () => "<html>"],
     ["no list", () => '{"id":1}'],
     ["another page for ever", () => JSON.stringify([{ id: "a" }, null, 7, [], { id: {} }, { id: "a" }])],
+describe("an HTTP source", () => {
+  it("that knows no pages and answers the same list each time has no row left out", async () => {
+    let asked = 0;
+    const { url } = await serving((_req, res) => {
+      asked++;
+      answer(res, 200, [
+        { id: "a", tier: "pro" },
+        { id: "b", tier: "free" },
+      ]);
+    });
+    const { book, warnings } = await opened({ kind: "http", url, everyMs: 60_000 });
+    expect(book.status()).toMatchObject({ pulled: 2, rejectedRows: 0 });
+    expect(await book.get("a")).toEqual({ tier: "pro" });
+    expect(warnings).toEqual([]);
+    expect(asked).toBe(2);
+  });
+
+  it("that answers no list is told what a list has", async () => {
+    const { url } = await serving((_req, res) => answer(res, 200, { customers: [] }));
+    const { book } = await opened({ kind: "http", url, everyMs: 60_000 });
+    expect(book.status().failure).toContain("a list of {id, tier, limits}");
+  });
+});
+
   ])("that answers %s is survived", async (_name, body) => {
     const { url } = await serving((_req, res) => {
       res.end(body());

@@ -37,7 +37,10 @@ export function httpSource({ url, token }: HttpSourceOptions): CustomerSource {
       throw new SourceError("unreached", "GET was answered with something other than JSON");
     }
     if (!Array.isArray(body))
-      throw new SourceError("unreached", "GET was answered with something other than a list");
+      throw new SourceError(
+        "unreached",
+        "GET was answered with something other than a list of {id, tier, limits}",
+      );
     return body;
   }
 
@@ -47,10 +50,11 @@ export function httpSource({ url, token }: HttpSourceOptions): CustomerSource {
       const asked = new Set<string>();
       for (let after: string | undefined; ; ) {
         const rows = await page(after, signal);
-        yield rows;
         after = lastId(rows);
-        // A server that knows no `after` answers the same page again.
-        if (after === undefined || asked.has(after)) return;
+        // A server that knows no `after` answers the same page again: there is nothing new in it.
+        if (after !== undefined && asked.has(after)) return;
+        yield rows;
+        if (after === undefined) return;
         asked.add(after);
       }
     },
