@@ -12,6 +12,7 @@ import { openEmbeddedData } from "../../packages/tidegate-server/src/data/embedd
 import { recentDecisions } from "../../packages/tidegate-server/src/observe/recent-decisions.js";
 import { keepPolicy, type PolicyKeeper } from "../../packages/tidegate-server/src/policy/keep-policy.js";
 import { Secret } from "../../packages/tidegate-server/src/secret.js";
+import type { CustomerSourceSettings } from "../../packages/tidegate-server/src/settings.js";
 import { listeningLog } from "./customers-support.js";
 import { temporaryFolder } from "./running.js";
 
@@ -84,7 +85,9 @@ export interface AdminRig {
 }
 
 /** The real admin API over a real gate and real data, until the test is over. */
-export async function adminRig(options: { token?: string } = {}): Promise<AdminRig> {
+export async function adminRig(
+  options: { token?: string; source?: CustomerSourceSettings } = {},
+): Promise<AdminRig> {
   const data = await openEmbeddedData(temporaryFolder());
   const { log } = listeningLog();
   const gate = createGate({
@@ -100,7 +103,12 @@ export async function adminRig(options: { token?: string } = {}): Promise<AdminR
     log,
     demoText: firstPolicy,
   });
-  const customers = await openCustomers({ gate, data, log });
+  const customers = await openCustomers({
+    gate,
+    data,
+    log,
+    ...(options.source && { source: options.source }),
+  });
   const recent = recentDecisions(gate);
   const api = adminApi({
     settings: {

@@ -7,7 +7,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { Registry } from "prom-client";
 import { createGate } from "tidegate";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { demoConfig } from "../../packages/tidegate-server/src/config/load-config.js";
 import { decideService } from "../../packages/tidegate-server/src/decide/decide-service.js";
 import { adminRig, firstPolicy, listening, tidegate } from "./cli-rig.js";
@@ -174,6 +174,16 @@ describe("customers", () => {
     await tidegate("customer override 42 --none");
     await tidegate("customer tier 42 --none");
     expect(await gate.customers.get("42")).toBeUndefined();
+  });
+
+  it("of a database that falls silent on a change: it is told as pending, not that nobody answers", async () => {
+    const url = await listening((req, res) => {
+      if (req.method === "GET") res.end("[]");
+    });
+    const { tidegate } = await adminRig({ source: { kind: "http", url, everyMs: 60_000 } });
+    const { code, stdout } = await tidegate("customer tier 42 pro");
+    expect(code).toBe(0);
+    expect(stdout).toContain("has not confirmed it");
   });
 
   it("may be called whatever they like", async () => {
@@ -695,6 +705,19 @@ describe("a server", () => {
     const { code, stderr } = await tidegate(["audit", "--url", url]);
     expect(code).toBe(expected);
     expect(stderr).toContain(url);
+  });
+
+  it("that gives no answer in time is not said to be missing, and a change may still be made", async () => {
+    const url = await listening(() => {});
+    const spy = vi
+      .spyOn(AbortSignal, "timeout")
+      .mockReturnValue(AbortSignal.abort(new DOMException("late", "TimeoutError")));
+    onTestFinished(() => spy.mockRestore());
+    const { code, stderr } = await tidegate(["customer", "tier", "42", "pro", "--url", url]);
+    expect(code).toBe(3);
+    expect(stderr).toContain(`${url} gave no answer within 10 s.`);
+    expect(stderr).toContain("look before you ask again");
+    expect(stderr).not.toContain("tidegate start");
   });
 
   it.each(["ftp://x", "nonsense", "http://user:pass@127.0.0.1:1"])("can not be at %s", async (url) => {

@@ -144,12 +144,15 @@ function whoAmI(env: Io["env"]): string {
 }
 
 function unreachable(origin: string, error: unknown, flag: string): CliError {
-  const isLate = error instanceof Error && error.name === "TimeoutError";
+  if (error instanceof Error && error.name === "TimeoutError")
+    return new CliError(
+      exit.unreachable,
+      `${origin} gave no answer within ${patienceMs / 1000} s.`,
+      `See its log, and that ${flag} names the right place. A change may still be made: look before you ask again.`,
+    );
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : undefined;
-  const why = isLate
-    ? `no answer within ${patienceMs / 1000} s`
-    : (code ?? (cause instanceof Error ? cause.message : ""));
+  const why = code ?? (cause instanceof Error ? cause.message : "");
   return new CliError(
     exit.unreachable,
     `${origin} can not be reached (${why}).`,

@@ -47,6 +47,8 @@ export class SourceError extends TidegateError {
 /** How long one exchange with a source may take, and connecting to it. */
 export const exchangeMs = 10_000;
 export const connectMs = 5_000;
+/** Of a write: with connecting, less than the ten seconds the command waits for an answer. */
+export const writeMs = 4_000;
 
 /** What another program said, on one short line, and without what stands before an `@` in an address. */
 function brief(text: string): string {

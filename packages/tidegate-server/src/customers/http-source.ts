@@ -6,6 +6,7 @@ import {
   messageOf,
   SourceError,
   type SourceOutcome,
+  writeMs,
 } from "./customer-source.js";
 
 export interface HttpSourceOptions {
@@ -28,7 +29,7 @@ export function httpSource({ url, token }: HttpSourceOptions): CustomerSource {
   async function page(after: string | undefined, signal: AbortSignal): Promise<unknown[]> {
     const address = new URL(url);
     if (after !== undefined) address.searchParams.set("after", after);
-    const answer = await exchange(address, { headers }, signal);
+    const answer = await exchange(address, { headers }, exchangeMs, signal);
     if (!answer.ok) throw new SourceError("unreached", `GET was answered ${answer.status}`);
     let body: unknown;
     try {
@@ -61,11 +62,11 @@ export function httpSource({ url, token }: HttpSourceOptions): CustomerSource {
     async write(id, record) {
       const address = addressOf(url, id);
       const body = JSON.stringify(bodyOf(record));
-      const { status, ok, text } = await exchange(address, {
-        method: "PUT",
-        headers: { ...headers, "Content-Type": "application/json" },
-        body,
-      });
+      const { status, ok, text } = await exchange(
+        address,
+        { method: "PUT", headers: { ...headers, "Content-Type": "application/json" }, body },
+        writeMs,
+      );
       if (!ok)
         throw new SourceError(outcomeOf(status), `PUT was answered ${status} ${detailOf(text)}`.trim());
     },
@@ -110,8 +111,13 @@ interface Exchanged {
   readonly text: string;
 }
 
-async function exchange(address: URL, init: RequestInit, signal?: AbortSignal): Promise<Exchanged> {
-  const deadline = AbortSignal.timeout(exchangeMs);
+async function exchange(
+  address: URL,
+  init: RequestInit,
+  withinMs: number,
+  signal?: AbortSignal,
+): Promise<Exchanged> {
+  const deadline = AbortSignal.timeout(withinMs);
   try {
     const answer = await fetch(address, {
       ...init,

@@ -107,7 +107,10 @@ export async function keepCustomers(options: KeepCustomersOptions): Promise<Cust
     write: Promise<{ state: "done" | "pending" }>,
   ): Promise<{ state: "done" | "pending" }> {
     const answer = await write;
-    if (answer.state === "pending") status = { ...status, pending: status.pending + 1 };
+    if (answer.state !== "pending") return answer;
+    // A round may have counted it while it was under way.
+    const notes = await data.pending.all().catch(() => undefined);
+    status = { ...status, pending: notes?.length ?? status.pending + 1 };
     return answer;
   }
 

@@ -1,6 +1,13 @@
-import type { ClientBase, Pool } from "pg";
+import type { ClientBase, Pool, QueryConfig } from "pg";
 import type { CustomerRecord } from "tidegate";
-import { type CustomerSource, connectMs, exchangeMs, messageOf, SourceError } from "./customer-source.js";
+import {
+  type CustomerSource,
+  connectMs,
+  exchangeMs,
+  messageOf,
+  SourceError,
+  writeMs,
+} from "./customer-source.js";
 import { limitsText } from "./limits-text.js";
 import { parameterCount } from "./sql-parameters.js";
 
@@ -9,6 +16,9 @@ export interface PostgresSourceOptions {
   readonly select: string;
   readonly update: string;
 }
+
+/** The package's types do not tell of it. */
+type TimedQuery = QueryConfig & { readonly query_timeout: number };
 
 const rowsAtOnce = 1000;
 /** Between two pages, while the first is brought in. */
@@ -69,7 +79,9 @@ export async function postgresSource({
       const { client, release } = await connected(pool);
       let isSound = true;
       try {
-        const { rowCount } = await client.query(update, valuesOf(id, record).slice(0, taken));
+        const values = valuesOf(id, record).slice(0, taken);
+        const query: TimedQuery = { text: update, values, query_timeout: writeMs };
+        const { rowCount } = await client.query(query);
         if (rowCount === 0) throw noSuchCustomer();
       } catch (error) {
         const failure = failureOf(error);
