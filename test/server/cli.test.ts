@@ -59,6 +59,30 @@ describe("why", () => {
     expect(stderr).toContain(words);
     expect(stderr).toContain("customer:<id>");
   });
+
+  it.each([
+    ["--method", "FOO BAR", "POST"],
+    ["--method", "", "POST"],
+    ["--path", "foo", "/search"],
+    ["--path", "https://example.com/search", "/search"],
+    ["--path", "/a b", "/search"],
+    ["--ip", "nonsense", "203.0.113.7"],
+  ])("about a request no client could send (%s %o) is not understood", async (flag, value, words) => {
+    const { tidegate } = await adminRig();
+    for (const verb of ["why", "client show"]) {
+      const { code, stdout, stderr } = await tidegate([...verb.split(" "), "customer:42", flag, value]);
+      expect([code, stdout]).toEqual([2, ""]);
+      expect(stderr).toContain(`option '${flag} `);
+      expect(stderr).toContain(words);
+    }
+  });
+
+  it("about methods in any case and of one's own, and addresses in brackets, is answered", async () => {
+    const { tidegate } = await adminRig();
+    const { code, stdout } = await tidegate("why customer:42 --ip [2001:db8::1] --method m-search --path /");
+    expect(code).toBe(0);
+    expect(stdout).toContain("M-SEARCH / from 2001:db8::1");
+  });
 });
 
 describe("lists", () => {
@@ -200,6 +224,8 @@ describe("customers", () => {
     ["customer override 42", 2, "Which limits?"],
     ["customer override 42 60:10", 2, "60=100"],
     ["customer override 42 60=-1", 2, "60=100"],
+    ["customer override 42 60=9 0=5", 2, '"0=5" is not a limit'],
+    ["customer override 42 315360001=5", 2, '"315360001=5" is not a limit'],
     ["customer show ..", 2, "can not be asked for"],
   ])("`%s` is declined with the reason", async (line, expected, words) => {
     const { tidegate } = await adminRig();

@@ -18,7 +18,7 @@ export interface Facts {
 function clientFacts(text: string): Facts {
   const named = /^(customer|user|account):(.+)$/s.exec(text);
   if (named !== null) return { [named[1] as "customer" | "user" | "account"]: named[2] as string };
-  const address = text.replace(/^\[(.*)\]$/, "$1");
+  const address = bare(text);
   if (isIP(address) !== 0) return { ip: address };
   if (isDecisionId(text))
     throw usageError(
@@ -36,7 +36,7 @@ export type HeldFilter = { readonly ip?: string; readonly key?: string };
 
 export function heldFilter(text: string): HeldFilter {
   if (isDigest(text)) return { key: text.toLowerCase() };
-  const [address = "", bits] = text.replace(/^\[(.*)\]$/, "$1").split("/", 2);
+  const [address = "", bits] = bare(text).split("/", 2);
   if (isIP(address) !== 0 && (bits === undefined || /^\d{1,3}$/.test(bits)))
     return { ip: bits === undefined ? address : `${address}/${bits}` };
   throw usageError(
@@ -62,14 +62,35 @@ function mayBeDecision(text: string): boolean {
 /** Flags for the rest of a request. */
 export function withRequestOptions(command: Command): Command {
   return command
-    .option("--method <method>", "of the request (GET)")
-    .option("--path <path>", "of the request (/)")
+    .option("--method <method>", "of the request (GET)", method)
+    .option("--path <path>", "of the request (/)", path)
     .option("--host <host>", "of the request")
     .option("--header <name: value>", "of the request; may be given again", header)
-    .option("--ip <address>", "beside a customer, user or account")
+    .option("--ip <address>", "beside a customer, user or account", ip)
     .option("--customer <id>", "who is known to send it")
     .option("--user <id>", "who is known to send it")
     .option("--account <name>", "who it claims to be");
+}
+
+function method(text: string): string {
+  if (/^[!#$%&'*+.^_`|~0-9a-z-]+$/i.test(text)) return text.toUpperCase();
+  throw new InvalidArgumentError("Write it as POST.");
+}
+
+function path(text: string): string {
+  if (/^\/[^\s\p{Cc}]*$/u.test(text)) return text;
+  throw new InvalidArgumentError("Write it as /search, from its first slash on and without spaces.");
+}
+
+function ip(text: string): string {
+  const address = bare(text);
+  if (isIP(address) !== 0) return address;
+  throw new InvalidArgumentError("Write it as 203.0.113.7.");
+}
+
+/** IPv6 as addresses of servers have it. */
+function bare(address: string): string {
+  return address.replace(/^\[(.*)\]$/, "$1");
 }
 
 function header(text: string, before: Record<string, string> = {}): Record<string, string> {
@@ -98,7 +119,7 @@ export function requestFacts(client: string | undefined, flags: RequestFlags): F
     ...(user !== undefined && { user }),
     ...(account !== undefined && { account }),
     ...(client !== undefined && clientFacts(client)),
-    ...(method !== undefined && { method: method.toUpperCase() }),
+    ...(method !== undefined && { method }),
     ...(path !== undefined && { path }),
     ...(host !== undefined && { host }),
     ...(headers !== undefined && Object.keys(headers).length > 0 && { headers }),

@@ -5,6 +5,9 @@ import { CliError, exit, usageError } from "./exit.js";
 import { segment } from "./server-client.js";
 import { span } from "./times.js";
 
+/** Ten years. */
+const longestWindow = 315_360_000;
+
 export const addCustomer: Verbs = (program, act) => {
   const customer = program
     .command("customer")
@@ -85,11 +88,11 @@ async function change(cli: Cli, id: string, part: "tier" | "limits", body: objec
 function limitsOf(given: readonly string[]): Record<string, number> {
   return Object.fromEntries(
     given.map((text) => {
-      const [, seconds, limit] = /^(\d{1,9})=(\d{1,15})$/.exec(text) ?? [];
-      if (seconds === undefined || limit === undefined)
+      const [, seconds, limit] = /^([1-9]\d{0,8})=(\d{1,15})$/.exec(text) ?? [];
+      if (seconds === undefined || limit === undefined || Number(seconds) > longestWindow)
         throw usageError(
           `${JSON.stringify(text)} is not a limit.`,
-          "Write the window in seconds and the limit, e.g. 60=100.",
+          "Write the window in seconds, from 1 to ten years, and the limit, e.g. 60=100.",
         );
       return [seconds, Number(limit)];
     }),
