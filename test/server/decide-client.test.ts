@@ -278,6 +278,13 @@ describe("a client whose service is away", () => {
     }
   });
 
+  it("is not made with a misspelt option, which would silently do nothing", () => {
+    const options = { url: "http://127.0.0.1:8090", tiemoutMs: 4 };
+    expect(() => decideClient(options)).toThrow(
+      expect.objectContaining({ code: "TG_CLIENT", path: "tiemoutMs" }),
+    );
+  });
+
   it("is not made with what can not work", () => {
     for (const options of [
       { url: "nowhere" },

@@ -33,6 +33,7 @@ export interface DecideClient {
 
 /** Asks a decision service. Unless told otherwise it lets everybody in when the service is away, says so, and costs `timeoutMs` at most. */
 export function decideClient(options: DecideClientOptions): DecideClient {
+  rejectUnknown(options);
   const { timeoutMs = 40, onFailure = "allow", onError = warnOnce(), connections = 32, token } = options;
   validate(timeoutMs, onFailure);
   const service = serviceCall({ url: parseUrl(options.url), token, connections });
@@ -112,6 +113,20 @@ function parseUrl(text: string): URL {
     "this is not where a decision service can be.",
     "Write e.g. http://127.0.0.1:8090.",
   );
+}
+
+const known = ["url", "token", "timeoutMs", "onFailure", "onError", "connections"];
+
+/** A misspelt one would silently do nothing. */
+function rejectUnknown(options: object): void {
+  const unknown = Object.keys(options).find((name) => !known.includes(name));
+  if (unknown !== undefined)
+    throw new ConfigError(
+      "TG_CLIENT",
+      unknown.slice(0, 64),
+      "there is no such option.",
+      `Known: ${known.join(", ")}.`,
+    );
 }
 
 function validate(timeoutMs: number, onFailure: string): void {
