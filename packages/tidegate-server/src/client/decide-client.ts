@@ -9,7 +9,7 @@ export interface DecideClientOptions {
   readonly url: string;
   /** The server's `decide.token`; not needed from its declared peers. */
   readonly token?: string;
-  /** How long a decision may take, all in all. Default 40. */
+  /** How long one question may take, all in all; each part of a `decideMany` is one. Default 40. */
   readonly timeoutMs?: number;
   /** What a decision is when the service is away: let in, refused, or an error. Default `"allow"`. A question it refuses is always an error. */
   readonly onFailure?: "allow" | "deny" | "throw";
