@@ -242,6 +242,15 @@ describe("what the library objects to is found at its line and column", () => {
     expect([line, column]).toEqual([before.length, (before.at(-1) as string).length + 1]);
   });
 
+  it("says of a tier with a bare rate that a list is meant", () => {
+    const [found] = problems("rules: []\ntiers: { free: 5 per hour }");
+    expect(found).toMatchObject({
+      path: "tiers.free",
+      message: '"5 per hour" can not be used here.',
+      help: "Write a list, of one limit too: [100 per hour].",
+    });
+  });
+
   it("advises no functions, which no file can have", () => {
     for (const text of [
       rule("{ name: a, by: x, limits: [1/s] }"),

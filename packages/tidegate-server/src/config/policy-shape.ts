@@ -206,7 +206,7 @@ export const policyShape = map({
     .default([])
     .meta({ description: "What to limit." }),
   tiers: z
-    .record(z.string(), z.array(limit, { error: limitHelp }), {
+    .record(z.string(), z.array(limit, { error: "Write a list, of one limit too: [100 per hour]." }), {
       error: "Write a map of names: free: [100 per hour].",
     })
     .optional()
