@@ -36,8 +36,16 @@ describe("a welcome", () => {
     for (const config of [demoConfig(), demoConfig({ upstream: "http://127.0.0.1:3000" })]) {
       const text = welcome(config, urls, { policy: own });
       expect(text).toContain("its data has a policy, version 7 by ann, and that one rules");
+      expect(text).toContain("another --data begins anew");
       expect(text).not.toMatch(/100 requests|seq 105/);
     }
+  });
+
+  it("where that policy is in Redis names what begins anew there", () => {
+    const own = { ...policy, version: 7, who: "ann", source: "api" } as const;
+    const text = welcome(demoConfig({ redis: "redis://127.0.0.1:6379" }), urls, { policy: own });
+    expect(text).toContain("another store.prefix (in a tidegate.yaml) begins anew");
+    expect(text).not.toContain("--data");
   });
 
   it("of a file names the file, and nothing to try that it would refuse", () => {

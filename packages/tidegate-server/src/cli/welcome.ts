@@ -27,12 +27,12 @@ export function welcome(
   return `${lines.join("\n")}\n`;
 }
 
-function headline({ isDemo }: Settings, file: string | undefined, policy: PolicyStatus): string {
+function headline({ isDemo, store }: Settings, file: string | undefined, policy: PolicyStatus): string {
   if (file !== undefined) return `Tidegate runs ${file}.`;
   const limit =
     policy.source === "demo"
       ? "100 requests a minute by address, loopback included"
-      : `its data has a policy, version ${policy.version} by ${printable(policy.who)}, and that one rules; another --data begins anew`;
+      : `its data has a policy, version ${policy.version} by ${printable(policy.who)}, and that one rules; ${store.kind === "redis" ? "another store.prefix (in a tidegate.yaml)" : "another --data"} begins anew`;
   return isDemo ? `Tidegate runs a demo: ${limit}.` : `Tidegate runs without a file: ${limit}.`;
 }
 

@@ -62,7 +62,7 @@ export function policyBeginning(options: PolicyBeginningOptions): PolicyBeginnin
     if (demoText !== undefined && text !== demoText)
       log.warn(
         { version: id, who, source },
-        "there is no policy file, and the data has a policy of its own: that one rules, not the demo's; another --data begins anew",
+        "there is no policy file, and the data has a policy of its own: that one rules, not the demo's; another --data, on Redis another store.prefix, begins anew",
       );
   }
 
