@@ -446,6 +446,19 @@ describe("while Redis is down", () => {
     expect(stdout + stderr).not.toContain("hunter2");
   });
 
+  test("a start with a password it does not ask for ends with the reason, and does not show it", async () => {
+    const redis = await startRedis();
+    onTestFinished(() => redis.stop());
+    const url = redis.url.replace("redis://", "redis://:hunter2hunter2@");
+    const { code, stdout, stderr } = await runTidegate(["start", "--redis", url], {
+      folder: temporaryFolder(),
+    });
+    expect(code).not.toBe(0);
+    expect(stdout + stderr).toContain("TG_REDIS_CONNECT");
+    expect(stdout + stderr).toContain("without any password");
+    expect(stdout + stderr).not.toContain("hunter2");
+  });
+
   test("what people ask of its data is answered 503 with a code, not as our fault", async () => {
     const redis = await startRedis();
     onTestFinished(() => redis.stop());

@@ -3,6 +3,7 @@ import { type Directory, memoryStore, type Store, TidegateError } from "tidegate
 import { memcachedStore } from "tidegate/memcached";
 import { redisStore } from "tidegate/redis";
 import type { Log } from "./log.js";
+import type { Secret } from "./secret.js";
 import type { StoreSettings } from "./settings.js";
 
 export type RedisConnection = ReturnType<typeof createClient> | ReturnType<typeof createCluster>;
@@ -62,7 +63,7 @@ async function openRedisCounts(
     if (isToldDown) log.info("Redis is back");
     isToldDown = false;
   });
-  const isThere = await isConnectedSoon(client, withinMs).catch((error) => {
+  const isThere = await isConnectedSoon(client, settings, withinMs).catch((error) => {
     throw new TidegateError(
       "TG_REDIS_CONNECT",
       `Redis can not be used: ${reasonOf(error)}`,
@@ -82,7 +83,11 @@ async function openRedisCounts(
 }
 
 /** Whether it was connected in time. Throws what trying on would not change. */
-async function isConnectedSoon(client: RedisConnection, withinMs: number): Promise<boolean> {
+async function isConnectedSoon(
+  client: RedisConnection,
+  { url }: Extract<StoreSettings, { kind: "redis" }>,
+  withinMs: number,
+): Promise<boolean> {
   let isRefused = false;
   let giveUp: () => void = () => {};
   const late = new Promise<false>((resolve) => {
@@ -99,7 +104,7 @@ async function isConnectedSoon(client: RedisConnection, withinMs: number): Promi
   });
   turnedAway.catch(() => {});
   try {
-    const connected = client.connect().then(() => true);
+    const connected = client.connect().then(() => refuseNeedlessPassword(client, url));
     connected.catch(() => {});
     return await Promise.race([connected, turnedAway, late]);
   } catch (error) {
@@ -109,6 +114,16 @@ async function isConnectedSoon(client: RedisConnection, withinMs: number): Promi
     clearTimeout(early);
     clearTimeout(latest);
   }
+}
+
+/** Redis without a password takes any in the greeting of RESP 3, and turns away who follows changes, in RESP 2. */
+async function refuseNeedlessPassword(client: RedisConnection, url: Secret): Promise<true> {
+  const { username, password } = new URL(url.reveal());
+  if (username !== "" || password === "" || !("auth" in client)) return true;
+  await client.auth({ password: decodeURIComponent(password) }).catch((error) => {
+    if (reasonOf(error).startsWith("ERR AUTH")) throw error;
+  });
+  return true;
 }
 
 /** Commands fail at once while there is no connection: whoever asks has a deadline, and an answer of its own by then. */
