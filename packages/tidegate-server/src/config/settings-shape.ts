@@ -322,7 +322,10 @@ export const sections = {
     "Structured logs.",
   ),
   workers: whole(1, 128).default(1).meta({ description: "Processes that serve. More than one needs Redis." }),
-  drain: duration().default("10s").meta({ description: "How long a shutdown waits for requests under way." }),
+  drain: duration().default("10s").meta({
+    description:
+      "How long a shutdown waits for requests under way. Open WebSockets are not waited for: they are ended once no request is left.",
+  }),
 };
 
 export const fileShape = map(sections);
