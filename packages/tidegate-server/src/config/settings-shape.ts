@@ -324,7 +324,7 @@ export const sections = {
   workers: whole(1, 128).default(1).meta({ description: "Processes that serve. More than one needs Redis." }),
   drain: duration().default("10s").meta({
     description:
-      "How long a shutdown waits for requests under way. Open WebSockets are not waited for: they are ended once no request is left.",
+      "How long a shutdown waits for requests under way. Open WebSockets are not waited for: they are ended once no request is left. What was cut is in the log.",
   }),
 };
 
