@@ -77,10 +77,10 @@ export const libraryArrows: readonly Arrow[] = [
   },
   {
     from: "http/**",
-    may: ["*.ts", "own/**", "policy/identity/**"],
+    may: ["*.ts", "own/**", "policy/identity/**", "policy/matching/path.ts"],
     mayType: ["node:*", "pkg:*"],
     because:
-      "an adapter knows the gate and who the client is, and its framework by type only: the app brings it",
+      "an adapter knows the gate, who the client is and how paths are read, and its framework by type only: the app brings it",
   },
   {
     from: "compat/**",

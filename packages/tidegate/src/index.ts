@@ -61,7 +61,6 @@ export type { ConsumeOptions, Lease, LeaseLimiter, Limiter, LimiterOptions, Limi
 export { type BackoffOptions, backoff } from "./policy/backoff.js";
 export { memoryDirectory } from "./policy/lists/memory-directory.js";
 export { type LoginOptions, loginRules } from "./policy/login-rules.js";
-export { pathReadings } from "./policy/matching/path.js";
 export type { Fact, HoldOptions, Match, RuleOptions, TrustOptions } from "./policy/rule-options.js";
 export type { Answer, Store, Terms } from "./store.js";
 export { type MemoryStore, type MemoryStoreOptions, memoryStore } from "./stores/memory/memory-store.js";

@@ -58,13 +58,10 @@ const upstream = map({
     .optional()
     .meta({ description: "Only requests for this host; *.example.com for all below." }),
   hosts: texts(hostsHelp).optional().meta({ description: "Only requests for these hosts." }),
-  path: z
-    .string()
-    .default("/")
-    .meta({
-      description:
-        "Only paths under this one, by whole segments, understood as rules understand them: a path that may be of one upstream or of another is refused. The longest wins.",
-    }),
+  path: z.string().default("/").meta({
+    description:
+      "Only paths under this one, by whole segments, understood as rules understand them: a path that may be of one upstream or of another is refused. The longest wins.",
+  }),
   health: health.optional(),
 });
 

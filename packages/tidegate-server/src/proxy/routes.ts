@@ -1,4 +1,4 @@
-import { pathReadings } from "tidegate";
+import { pathReadings } from "tidegate/http";
 import type { UpstreamSettings } from "../settings.js";
 
 type Routed = Pick<UpstreamSettings, "hosts" | "path">;

@@ -1,4 +1,4 @@
-/** For whoever answers HTTP without one of the frameworks: what to send, and who the client is. */
+/** For whoever answers HTTP without one of the frameworks: what to send, who the client is, and how a path may be understood. */
 
 export { decideAtOnce } from "../assemble-gate.js";
 export { canonicalBlock, isAddress } from "../policy/identity/address.js";
@@ -10,6 +10,7 @@ export {
   type ProxyOptions,
   peerTest,
 } from "../policy/identity/proxies.js";
+export { pathReadings } from "../policy/matching/path.js";
 export { basicUser } from "./account.js";
 export { type Header, type HeaderForm, type HeaderForms, limitHeaders } from "./headers.js";
 export { type Answer, refusal } from "./refusal.js";
