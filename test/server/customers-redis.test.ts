@@ -19,6 +19,8 @@ async function processOn(prefix: string, source: CustomerSourceSettings, aheadMs
     rules: [{ name: "api", by: "customer", limits: "tier" }],
     tiers,
     store,
+    // What the process decides by itself where Redis is slow passes more often.
+    deadlineMs: 10_000,
     directory: data.directory,
     onWarning: () => {},
   });
