@@ -175,7 +175,7 @@ describe.each(connects)("an app behind a gate on Redis (%s)", (_, connect) => {
       expect(verdicts.find(({ rule }) => rule === "api")).toMatchObject({ tier: "free", source: "local" });
     }
     // A read that failed is followed by a second without reads; this took hardly more.
-    expect(waits.filter((ms) => ms >= deadlineMs).length).toBeLessThan(4);
+    expect(waits.filter((ms) => ms >= deadlineMs).length).toBeLessThan(few(waits));
     redis.thaw();
   });
 });
@@ -212,6 +212,9 @@ async function addressOn({ ports }: { readonly ports: readonly number[] }, maste
   }
 }
 
+/** A machine that stands still for a moment holds up all who are under way; a gate that waits would hold up most. */
+const few = ({ length }: readonly unknown[]): number => Math.max(4, length / 20);
+
 describe("a failover under load", () => {
   it.each(connects)(
     "%s: the server is demoted, its clients are thrown out, and it is promoted again",
@@ -233,7 +236,7 @@ describe("a failover under load", () => {
       expect(answers.flatMap(({ name, decision }) => (decision && wrongIn(name, decision)) ?? [])).toEqual(
         [],
       );
-      expect(answers.filter(({ ms }) => ms > 3 * deadlineMs).length).toBeLessThan(4);
+      expect(answers.filter(({ ms }) => ms > 3 * deadlineMs).length).toBeLessThan(few(answers));
     },
   );
 
@@ -264,7 +267,7 @@ describe("a failover under load", () => {
     expect(told).toContain("recovered");
     expect(answers.filter(({ error }) => error !== undefined)).toEqual([]);
     expect(answers.flatMap(({ name, decision }) => (decision && wrongIn(name, decision)) ?? [])).toEqual([]);
-    expect(answers.filter(({ ms }) => ms > 3 * deadlineMs).length).toBeLessThan(4);
+    expect(answers.filter(({ ms }) => ms > 3 * deadlineMs).length).toBeLessThan(few(answers));
     const waiting = answers.filter(({ ms, wasDegraded }) => wasDegraded && ms >= deadlineMs);
     expect(waiting.length).toBeLessThanOrEqual(2 + lastedMs / breaker.pauseMs);
   }, 60_000);
