@@ -170,11 +170,17 @@ describe("straight on Redis", () => {
     const refused = await run(["audit", "--redis", wrong]);
     expect(refused.code).toBe(4);
     expect(refused.stderr).toContain("WRONGPASS");
+    const { redis: another } = await redisRig();
+    const elsewhere = await run(["audit", "--redis", `${another.url}/99`]);
+    expect(elsewhere.code).toBe(4);
+    expect(elsewhere.stderr).toContain("DB index is out of range");
     expect(gone.stderr + refused.stderr).not.toContain("hunter2");
   });
 
   it.each([
     ["audit --redis http://x", "not the URL of a Redis"],
+    ["list show blocklist --redis redis://:pa%ss@127.0.0.1", "% in it as %25"],
+    ["start --redis redis://127.0.0.1/shop", "not the URL of a Redis"],
     ["audit --redis redis://127.0.0.1:1 --url http://127.0.0.1:1", "contradict each other"],
     ["decide 203.0.113.7 --redis redis://127.0.0.1:1", "says nothing to decide"],
   ])("`%s` is refused", async (line, words) => {

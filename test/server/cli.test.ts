@@ -171,13 +171,24 @@ describe("lists", () => {
     ],
     [["list", "add", "blocklist", "0.0.0.0/0"], 2, "To refuse everyone"],
     [["list", "show", "--most", "0"], 2, "whole number"],
-    [["list"], 2, "Usage"],
+    [["list", "add"], 2, "missing required argument"],
+    [["list", "show", "--mots", "1"], 2, "Did you mean --most?"],
+    [["lisst"], 2, "unknown command"],
+    [["list"], 2, "Usage: tidegate list"],
   ])("%o is not understood, and it is said why", async (args, expected, words) => {
     const { tidegate } = await adminRig();
     const { code, stderr, stdout } = await tidegate([...args, "--json"]);
     expect(code).toBe(expected);
     expect(stderr).toContain(words);
+    expect(JSON.parse(stderr).error).toMatchObject({
+      message: expect.any(String),
+      help: expect.stringMatching(/./),
+      exit: expected,
+    });
     expect(stdout).toBe("");
+    const plain = await tidegate(args);
+    expect(plain.code).toBe(expected);
+    expect(plain.stderr).not.toMatch(/^\{/);
   });
 });
 

@@ -1,8 +1,11 @@
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { httpSource } from "../../packages/tidegate-server/src/customers/http-source.js";
 import { Secret } from "../../packages/tidegate-server/src/secret.js";
 import type { CustomerSourceSettings } from "../../packages/tidegate-server/src/settings.js";
 import { type ChildServer, faultProxy, startPostgres } from "../servers/index.js";
@@ -291,6 +294,12 @@ describe("noted changes", () => {
 });
 
 describe("an HTTP source", () => {
+  it("that can not be connected to was not reached: nobody has to wonder whether it made the change", async () => {
+    const source = httpSource({ url: await deafUrl() });
+    onTestFinished(() => source.close());
+    await expect(source.write("a", { tier: "pro" })).rejects.toMatchObject({ outcome: "unreached" });
+  });
+
   it("that knows no pages and answers the same list each time has no row left out", async () => {
     let asked = 0;
     const { url } = await serving((_req, res) => {
@@ -305,6 +314,21 @@ describe("an HTTP source", () => {
     expect(await book.get("a")).toEqual({ tier: "pro" });
     expect(warnings).toEqual([]);
     expect(asked).toBe(2);
+  });
+
+  it("that ends a page with a row without an id has not ended: nobody behind it is removed", async () => {
+    const tier = "pro";
+    let last: object = { id: "b", tier };
+    const { url } = await serving((req, res) => {
+      const after = new URL(req.url as string, "http://x").searchParams.get("after");
+      if (after === null) return answer(res, 200, [{ id: "a", tier }, last]);
+      return answer(res, 200, after === "b" ? [{ id: "c", tier }] : []);
+    });
+    const { book } = await opened({ kind: "http", url, everyMs });
+    expect(book.status().pulled).toBe(3);
+    last = { id: null, tier };
+    expect(await eventually(() => book.status().failure)).toContain("without an id");
+    for (const id of ["b", "c"]) expect(await book.get(id)).toEqual({ tier });
   });
 
   it("that answers no list is told what a list has", async () => {
@@ -343,13 +367,14 @@ describe("a hostile HTTP source", () => {
 });
 
 describe("settings", () => {
-  it.each([
-    ["mysql://root@127.0.0.1/x", "UPDATE c SET tier = $2 WHERE id = $1", "customers.source.url"],
-    ["file:c.db", "UPDATE c SET tier = 'pro'", "customers.source.update"],
-    ["file:c.db", "UPDATE c SET tier = $4 WHERE id = $1", "customers.source.update"],
-  ])("%s with %s can not work", async (url, update, path) => {
-    const source = { kind: "sql", url: new Secret(url), select: "SELECT 1", update, everyMs } as const;
-    await expect(opened(source)).rejects.toMatchObject({ code: "TG_CUSTOMERS_SOURCE", path });
+  it("that name no known database can not work", async () => {
+    const url = new Secret("mysql://root@127.0.0.1/x");
+    const update = "UPDATE c SET tier = $2 WHERE id = $1";
+    const source = { kind: "sql", url, select: "SELECT 1", update, everyMs } as const;
+    await expect(opened(source)).rejects.toMatchObject({
+      code: "TG_CUSTOMERS_SOURCE",
+      path: "customers.source.url",
+    });
   });
 
   it("never show the database's password", async () => {
@@ -410,3 +435,22 @@ it("a port that is no database is out of reach, not fatal", async () => {
   });
   await eventually(() => book.status().failure);
 });
+
+/** Whoever connects there waits: its process sleeps, and as many are waiting already as the system lets wait. */
+async function deafUrl(): Promise<string> {
+  const child = spawn(process.execPath, ["-e", sleeping], { stdio: ["ignore", "pipe", "inherit"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const [port] = await once(child.stdout, "data");
+  for (let isHeard = true; isHeard; ) {
+    const socket = connect(Number(port), "127.0.0.1");
+    onTestFinished(() => void socket.destroy());
+    isHeard = await Promise.race([once(socket, "connect").then(() => true), sleep(300, false)]);
+  }
+  return `http://127.0.0.1:${port}`;
+}
+
+const sleeping = `const server = require("node:net").createServer();
+server.listen({ port: 0, host: "127.0.0.1", backlog: 1 }, () => {
+  require("node:fs").writeSync(1, String(server.address().port));
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+});`;

@@ -67,7 +67,7 @@ async function openRedisCounts(
     throw new TidegateError(
       "TG_REDIS_CONNECT",
       `Redis can not be used: ${reasonOf(error)}`,
-      "Check store.url, its user and password, and that the server is Redis 6.2 or later.",
+      "Check store.url, its user, password and database, and that the server is Redis 6.2 or later.",
     );
   });
   const store = redisStore({ client, prefix, onWarning: (message) => log.warn({ message }, "Redis") });
@@ -98,9 +98,12 @@ async function isConnectedSoon(
   client.once("error", () => {
     isRefused = true;
   });
-  // The client would try on with the same password.
+  // The client would try on with the same password and the same database.
   const turnedAway = new Promise<never>((_, reject) => {
-    client.on("error", (error) => /^(WRONGPASS|NOAUTH|NOPERM)/.test(reasonOf(error)) && reject(error));
+    client.on(
+      "error",
+      (error) => /^(WRONGPASS|NOAUTH|NOPERM|ERR DB index)/.test(reasonOf(error)) && reject(error),
+    );
   });
   turnedAway.catch(() => {});
   try {

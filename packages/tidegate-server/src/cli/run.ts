@@ -4,7 +4,7 @@ import { ConfigFileError } from "../config/config-file-error.js";
 import { printable, printableJson, printableLines } from "../printable.js";
 import { version } from "../version.js";
 import { type Acting, type Cli, cliOf, examples, type Flags } from "./cli.js";
-import { CliError, exit } from "./exit.js";
+import { CliError, exit, usageError } from "./exit.js";
 import type { Io } from "./io.js";
 import { verbs } from "./verbs.js";
 
@@ -26,17 +26,29 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
         await cli.close();
       }
     };
-  const program = programOf(io, act);
+  const isJson = argv.includes("--json");
+  let usage = "";
+  const program = programOf(io, act, (text) => {
+    if (isJson) usage += text;
+    else io.stderr.write(printableLines(text));
+  });
   try {
     await program.parseAsync(argv, { from: "user" });
     return code;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? exit.ok : exit.usage;
-    return told(error, io, argv.includes("--json"));
+    if (!(error instanceof CommanderError)) return told(error, io, isJson);
+    if (error.exitCode === 0) return exit.ok;
+    return isJson ? told(misunderstood(error, usage), io, isJson) : exit.usage;
   }
 }
 
-function programOf(io: Io, act: Acting): Command {
+function misunderstood({ code, message }: CommanderError, usage: string): CliError {
+  return code === "commander.help"
+    ? usageError("A verb is missing.", usage.trim())
+    : usageError(message.replace(/^error: /, ""), "Add --help to see what can be written.");
+}
+
+function programOf(io: Io, act: Acting, writeErr: (text: string) => void): Command {
   const program = new Command("tidegate")
     .description("A rate limiter in front of your apps: run it, ask it, change it.")
     .version(version(), "-V, --version", "print the version")
@@ -68,7 +80,7 @@ Exit codes: 0 fine, 1 the answer is no (refused, not valid, not found), 2 not un
     })
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
-      writeErr: (text) => io.stderr.write(printableLines(text)),
+      writeErr,
       getOutHelpWidth: () => io.stdout.columns ?? 80,
       getErrHelpWidth: () => io.stderr.columns ?? 80,
       getOutHasColors: () => false,

@@ -1,5 +1,6 @@
+import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { relative, span, withIsoTimes } from "./times.js";
+import { iso, relative, span, withIsoTimes } from "./times.js";
 
 it.each([
   [0, "0 ms"],
@@ -28,3 +29,22 @@ it("times in JSON are written out, and only times", () => {
     at: "x",
   });
 });
+
+it("every time of the admin API is written out; those of graphs and reports are not printed", () => {
+  const file = new URL("../../openapi.json", import.meta.url);
+  const { schemas } = JSON.parse(readFileSync(file, "utf8")).components as {
+    schemas: Record<string, unknown>;
+  };
+  const names = Object.entries(schemas).flatMap(([of, schema]) =>
+    /^(Rehears|Series)/.test(of) ? [] : timesIn(schema),
+  );
+  expect(names).toContain("refusedAt");
+  for (const name of names) expect(withIsoTimes({ [name]: 0 }), name).toEqual({ [name]: iso(0) });
+});
+
+function timesIn(schema: unknown): string[] {
+  if (typeof schema !== "object" || schema === null) return [];
+  return Object.entries(schema).flatMap(([name, each]) =>
+    each?.description === "Milliseconds since the epoch." ? [name] : timesIn(each),
+  );
+}

@@ -31,6 +31,7 @@ const timeNames = new Set([
   "holdOffUntil",
   "createdAt",
   "lastUsedAt",
+  "refusedAt",
 ]);
 
 /** What the server says, with its times written out: programs should not have to guess the unit. */

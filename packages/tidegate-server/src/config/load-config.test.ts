@@ -316,12 +316,26 @@ policy:
     ["customers: { source: { kind: csv } }", "customers.source.kind", "sql, http"],
     ["customers: { source: { kind: http, url: 'http://u:p@x' } }", "customers.source.url", "token"],
     [
-      "customers: { source: { kind: sql, url: 'mysql://x', select: a, update: b } }",
+      "customers: { source: { kind: sql, url: 'mysql://x', select: a, update: $1 } }",
       "customers.source.url",
       "postgres://",
     ],
+    [
+      "customers: { source: { kind: sql, url: 'file:a', select: a, update: UPDATE c SET tier = $2 } }",
+      "customers.source.update",
+      "the id",
+    ],
+    [
+      "customers: { source: { kind: http, url: 'http://x', every: 1ms } }",
+      "customers.source.every",
+      "1s or more",
+    ],
     ["store: radis", "store", "Did you mean redis?"],
     ["store: { kind: redis, url: 'http://x' }", "store.url", "redis://"],
+    ["store: { kind: redis, url: 'redis://:pa%ss@x' }", "store.url", "%25"],
+    ["store: redis://:pa%ss@x", "store", "%25"],
+    ["store: redis://x/2147483648", "store", "redis://host:6379/1"],
+    ["store: { kind: redis, url: 'redis://x/shop' }", "store.url", "redis://host:6379/1"],
     ["store: { kind: redis, prefix: 'a b' }", "store.prefix", "printable"],
     ["store: { kind: memcached, servers: ['x:y'] }", "store.servers[0]", "host:port"],
     ["store: { kind: memcached, servers: [] }", "store.servers", "servers:"],
@@ -338,6 +352,7 @@ policy:
     ["{ urls: [http://a, 'http://a/'] }", "upstreams[0].urls", "TG_UPSTREAMS"],
     ["{ url: http://a, path: api }", "upstreams[0].path", "TG_CONFIG_VALUE"],
     ["{ url: http://a, path: /a/../b }", "upstreams[0].path", "TG_CONFIG_VALUE"],
+    ["{ url: http://a, path: /a;b }", "upstreams[0].path", "TG_CONFIG_VALUE"],
     ["{ url: http://a, host: 'a:80' }", "upstreams[0].host", "TG_CONFIG_VALUE"],
     ["{ url: http://a, health: { path: x } }", "upstreams[0].health.path", "TG_CONFIG_VALUE"],
     ["{ url: http://a }, { url: http://b }", "upstreams[1]", "TG_UPSTREAMS"],
@@ -540,7 +555,7 @@ describe("the environment", () => {
 
   it("gives secrets that nothing prints", () => {
     const { settings } = load(
-      `${app}admin: { token: "\${T}" }\ndecide: { token: "\${T}" }\nstore: { kind: redis, url: "redis://:\${T}@x" }\ncustomers: { source: { kind: sql, url: "postgres://u:\${T}@x/y", select: a, update: b } }\n`,
+      `${app}admin: { token: "\${T}" }\ndecide: { token: "\${T}" }\nstore: { kind: redis, url: "redis://:\${T}@x" }\ncustomers: { source: { kind: sql, url: "postgres://u:\${T}@x/y", select: a, update: $1 } }\n`,
       { env: { T: "hunter2hunter2" } },
     );
     expect(inspect(settings, { depth: 9 }) + JSON.stringify(settings)).not.toContain("hunter2");

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { Secret } from "../secret.js";
 import type { CustomerSourceSettings, CustomersSettings } from "../settings.js";
+import { takesCustomer } from "../sql-parameters.js";
 import { isUrl } from "./addresses.js";
 import type { FileReader } from "./file-reader.js";
 import { readToken } from "./read-token.js";
@@ -15,6 +16,11 @@ export function readCustomers(reader: FileReader): CustomersSettings {
 
 function readSource(source: SourceShape, reader: FileReader): CustomerSourceSettings {
   const everyMs = reader.timer(source.every, [...at, "every"]);
+  if (everyMs < 1000)
+    reader.refuse([...at, "every"], {
+      is: "is too soon to read all customers again.",
+      help: "Write 1s or more; 1m is usual.",
+    });
   if (source.kind === "http") {
     const token = readToken(source.token, [...at, "token"], reader);
     if (!isUrl(source.url, ["http:", "https:"]) || /^https?:\/\/[^/]*@/.test(source.url))
@@ -28,6 +34,12 @@ function readSource(source: SourceShape, reader: FileReader): CustomerSourceSett
     if (source[statement].trim() !== "") continue;
     reader.refuse([...at, statement], { is: "says nothing.", help: "Write the SQL statement." });
   }
+  if (source.update.trim() !== "" && !takesCustomer(source.update))
+    reader.refuse([...at, "update"], {
+      code: "TG_CUSTOMERS_SOURCE",
+      is: "must take $1, and may take $2 and $3.",
+      help: "They are the id, the tier and the limits.",
+    });
   return {
     kind: "sql",
     url: new Secret(readDatabase(source.url, reader)),

@@ -11,7 +11,7 @@ import type { Section } from "./settings-shape.js";
 const kinds = ["memory", "redis", "memcached"] as const;
 const redisSchemes = ["redis:", "rediss:"];
 export const redisUrlHelp =
-  "Write redis://host:6379, or rediss:// for TLS; with a password redis://:password@host:6379.";
+  "Write redis://host:6379, or rediss:// for TLS; with a password redis://:password@host:6379, % in it as %25; for another database its number, redis://host:6379/1.";
 const localRedis = "redis://127.0.0.1:6379";
 
 export function readStore(reader: FileReader): StoreSettings {
@@ -24,7 +24,18 @@ export function redisAt(url: string): StoreSettings & { kind: "redis" } {
 }
 
 export function isRedisUrl(text: string): boolean {
-  return isUrl(text, redisSchemes);
+  if (!isUrl(text, redisSchemes)) return false;
+  const { username, password, pathname } = new URL(text);
+  return isEncoded(username) && isEncoded(password) && /^\/?\d{0,9}$/.test(pathname);
+}
+
+function isEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function namedStore(name: string, reader: FileReader): StoreSettings {

@@ -77,11 +77,11 @@ function readHosts({ host, hosts }: UpstreamShape, path: Path, reader: FileReade
 
 function readPath(text: string, at: Path, reader: FileReader): string {
   const path = text.length > 1 ? text.replace(/\/$/, "") : text;
-  const isPlain = /^\/[A-Za-z0-9._~!$&'()+,;=:@/-]*$/.test(path) && path.length <= 1024;
+  const isPlain = /^\/[A-Za-z0-9._~!$&'()+,=:@/-]*$/.test(path) && path.length <= 1024;
   if (isPlain && !/\/\/|\/\.{1,2}(?:\/|$)/.test(path)) return path;
   reader.refuse(at, {
     is: "is not a path to route by.",
-    help: "Write it from the first slash, by whole segments: /api/v1. No query, no escapes, no // or ..",
+    help: "Write it from the first slash, by whole segments: /api/v1. No query, no escapes, no ;, no // or ..",
   });
   return "/";
 }

@@ -107,7 +107,7 @@ const store = z
   .default("memory")
   .meta({ description: "Where counts live: memory, redis, memcached, a Redis URL, or a map with kind." });
 
-const every = duration().default("1m").meta({ description: "How often it is read." });
+const every = duration().default("1m").meta({ description: "How often it is read: 1s or more." });
 
 const sourceKind = { description: "sql or http." };
 const sourceUrl = {

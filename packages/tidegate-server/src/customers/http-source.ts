@@ -1,4 +1,5 @@
 import type { CustomerRecord } from "tidegate";
+import { Agent, fetch, type RequestInit, type Response } from "undici";
 import type { Secret } from "../secret.js";
 import {
   type CustomerSource,
@@ -15,12 +16,15 @@ export interface HttpSourceOptions {
 }
 
 const mostPageBytes = 16_000_000;
+/** Less than a write may take: who can not be connected to is known not to have heard of it. */
+const httpConnectMs = 3_000;
 
 /**
  * Customers behind HTTP. `GET <url>` answers `[{ id, tier, limits }]`, `GET <url>?after=<last id>` the next page, until one is
  * empty or ends as an earlier one did. `PUT <url>/<id>` takes `{ tier, limits }`. Redirects are not followed: the token is for this address.
  */
 export function httpSource({ url, token }: HttpSourceOptions): CustomerSource {
+  const dispatcher = new Agent({ connect: { timeout: httpConnectMs } });
   const headers = {
     Accept: "application/json",
     ...(token !== undefined && { Authorization: `Bearer ${token.reveal()}` }),
@@ -29,7 +33,7 @@ export function httpSource({ url, token }: HttpSourceOptions): CustomerSource {
   async function page(after: string | undefined, signal: AbortSignal): Promise<unknown[]> {
     const address = new URL(url);
     if (after !== undefined) address.searchParams.set("after", after);
-    const answer = await exchange(address, { headers }, exchangeMs, signal);
+    const answer = await exchange(address, { headers, dispatcher }, exchangeMs, signal);
     if (!answer.ok) throw new SourceError("unreached", `GET was answered ${answer.status}`);
     let body: unknown;
     try {
@@ -55,7 +59,13 @@ export function httpSource({ url, token }: HttpSourceOptions): CustomerSource {
         // A server that knows no `after` answers the same page again: there is nothing new in it.
         if (after !== undefined && asked.has(after)) return;
         yield rows;
-        if (after === undefined) return;
+        if (rows.length === 0) return;
+        // Taken for the end, it would remove everybody behind it.
+        if (after === undefined)
+          throw new SourceError(
+            "unreached",
+            "a list ended with a row without an id, so the next can not be asked for",
+          );
         asked.add(after);
       }
     },
@@ -64,13 +74,13 @@ export function httpSource({ url, token }: HttpSourceOptions): CustomerSource {
       const body = JSON.stringify(bodyOf(record));
       const { status, ok, text } = await exchange(
         address,
-        { method: "PUT", headers: { ...headers, "Content-Type": "application/json" }, body },
+        { method: "PUT", dispatcher, headers: { ...headers, "Content-Type": "application/json" }, body },
         writeMs,
       );
       if (!ok)
         throw new SourceError(outcomeOf(status), `PUT was answered ${status} ${detailOf(text)}`.trim());
     },
-    close: async () => {},
+    close: () => dispatcher.close(),
   };
 }
 

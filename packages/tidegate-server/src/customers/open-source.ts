@@ -3,7 +3,6 @@ import type { CustomerSourceSettings } from "../settings.js";
 import type { CustomerSource } from "./customer-source.js";
 import { httpSource } from "./http-source.js";
 import { postgresSource } from "./postgres-source.js";
-import { parameterCount } from "./sql-parameters.js";
 import { sqliteSource } from "./sqlite-source.js";
 
 /** Asks nobody yet: whether the source answers is found out round by round. */
@@ -19,14 +18,7 @@ export async function openSource(settings: CustomerSourceSettings): Promise<Cust
   }
   const { select, update } = settings;
   const url = settings.url.reveal();
-  const count = parameterCount(update);
-  if (count < 1 || count > 3)
-    throw unusable(
-      "update",
-      "it must take $1, and may take $2 and $3.",
-      "They are the id, the tier and the limits.",
-    );
-  if (/^postgres(ql)?:\/\//.test(url)) return postgresSource({ url, select, update });
+  if (/^postgres(ql)?:\/\//i.test(url)) return postgresSource({ url, select, update });
   if (/^file:./.test(url)) return sqliteSource({ url, select, update });
   throw unusable("url", "no such database is known.", "Write postgres://… or file:customers.db.");
 }

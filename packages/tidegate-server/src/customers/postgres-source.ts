@@ -1,5 +1,6 @@
 import type { ClientBase, Pool, QueryConfig } from "pg";
 import type { CustomerRecord } from "tidegate";
+import { parameterCount } from "../sql-parameters.js";
 import {
   type CustomerSource,
   connectMs,
@@ -9,7 +10,6 @@ import {
   writeMs,
 } from "./customer-source.js";
 import { limitsText } from "./limits-text.js";
-import { parameterCount } from "./sql-parameters.js";
 
 export interface PostgresSourceOptions {
   readonly url: string;

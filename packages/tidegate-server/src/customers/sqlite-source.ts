@@ -2,9 +2,9 @@ import { existsSync } from "node:fs";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Database } from "libsql";
+import { asPlaces, parameterCount } from "../sql-parameters.js";
 import { type CustomerSource, connectMs, messageOf, SourceError } from "./customer-source.js";
 import { noSuchCustomer, valuesOf } from "./postgres-source.js";
-import { asPlaces, parameterCount } from "./sql-parameters.js";
 
 export interface SqliteSourceOptions {
   /** `file:customers.db`, relative to the working directory, or `file:///var/lib/customers.db`. */
