@@ -77,10 +77,10 @@ export const libraryArrows: readonly Arrow[] = [
   },
   {
     from: "http/**",
-    may: ["*.ts", "own/**", "policy/identity/**", "policy/matching/path.ts"],
+    may: ["*.ts", "own/**", "policy/identity/**", "policy/matching/{match,path}.ts"],
     mayType: ["node:*", "pkg:*"],
     because:
-      "an adapter knows the gate, who the client is and how paths are read, and its framework by type only: the app brings it",
+      "an adapter knows the gate, who the client is and how requests are matched, and its framework by type only: the app brings it",
   },
   {
     from: "compat/**",
@@ -119,7 +119,7 @@ export const libraryArrows: readonly Arrow[] = [
 
 const LIBRARY = "pkg:tidegate*";
 const SPINE =
-  "{settings,data,edge,edge-feed,offenders,hold,refusal,control-desk,problem,log,secret,closing,version,printable,kept-request,fact-text,end-in-one-piece,answering,make-folder}.ts";
+  "{settings,data,edge,edge-feed,offenders,hold,refusal,control-desk,problem,log,secret,closing,version,printable,kept-request,fact-text,said-once,end-in-one-piece,answering,make-folder,sql-parameters}.ts";
 
 /** The import arrows of the server. The library is known by its public entry points only, which is what a package's name is. */
 export const serverArrows: readonly Arrow[] = [
@@ -197,7 +197,7 @@ export const serverArrows: readonly Arrow[] = [
   },
   {
     from: "customers/**",
-    may: [SPINE, "own/**", LIBRARY, "node:*", "pkg:{pg,libsql}"],
+    may: [SPINE, "own/**", LIBRARY, "node:*", "pkg:{pg,libsql,undici}"],
     because: "a primary database is reached from here and nowhere else",
   },
   {

@@ -206,6 +206,31 @@ function parsed(text: string): Said {
   }
 }
 
+/** One request for each thing that may be said twice, and limits of one an hour by each of these. */
+export const saidTwice = {
+  rules: (["apiKey", "header:x-app", "cookie:sid", "account"] as const).map((by) => ({
+    name: by.replace(":", "-"),
+    by,
+    limits: "1 per 1h" as const,
+  })),
+  settings: { identify: { account: "X-Login" } },
+  requests: [
+    ["X-API-Key: k", "X-API-Key: j"],
+    ["X-App: k", "x-app: j"],
+    ["Cookie: sid=j; sid=s"],
+    ["Cookie: sid=j2", "Cookie: sid=s2"],
+    ["X-Login: eva", "X-Login: j"],
+  ],
+};
+
+/** A request of these header lines. */
+export function sendLines(port: number, lines: readonly string[]): Promise<string> {
+  return sendRaw(
+    port,
+    `${["GET / HTTP/1.1", "Host: a", "Connection: close", ...lines].join("\r\n")}\r\n\r\n`,
+  );
+}
+
 /** Sends bytes as they are and answers all that comes back until the other side closes or `waitMs` are over. */
 export function sendRaw(port: number, bytes: string | Buffer, waitMs = 5000): Promise<string> {
   return new Promise((resolve) => {

@@ -9,6 +9,8 @@ import {
   openRig,
   type Rig,
   type RigOptions,
+  saidTwice,
+  sendLines,
   sendRaw,
 } from "./decide-rig.js";
 import { renderByFile } from "./render-by-file.js";
@@ -177,6 +179,20 @@ describe("behind real Caddy", () => {
     await app.close();
     expect((await ask(`${caddy.url}/form`, { body: "once" })).status).toBe(502);
     app = await openApp();
+  });
+
+  it("who says a counted header or cookie twice, or in another spelling, becomes no other client", async () => {
+    const { rules, settings } = saidTwice;
+    await open({ rules, settings });
+    for (const lines of [...saidTwice.requests, ["X_API_Key: k"]])
+      expect([lines, await sendLines(caddy.port, lines)]).toEqual([
+        lines,
+        expect.stringMatching(/^HTTP\/1\.1 400[\s\S]*TG_REQUEST_REPEATED/),
+      ]);
+    expect(app.seen).toHaveLength(0);
+    const once = ["X-API-Key: k", "Cookie: sid=good; sid=good; other=1"];
+    expect(await sendLines(caddy.port, once)).toMatch(/^HTTP\/1\.1 200/);
+    expect(await sendLines(caddy.port, ["X-API-Key: k", "Cookie: sid=t"])).toMatch(/^HTTP\/1\.1 429/);
   });
 
   it("an undeclared proxy gets nobody through", async () => {

@@ -11,6 +11,8 @@ import {
   openRig,
   type Rig,
   type RigOptions,
+  saidTwice,
+  sendLines,
   sendRaw,
 } from "./decide-rig.js";
 import { renderByFile } from "./render-by-file.js";
@@ -233,6 +235,20 @@ describe("behind real nginx", () => {
     const answers = await times(3, () => ask(`${nginx.url}/`));
     expect(new Set(statuses(answers))).toEqual(new Set([200]));
     for (const { tookMs } of answers) expect(tookMs).toBeLessThan(2000);
+  });
+
+  it("who says a counted header or cookie twice becomes no other client", async () => {
+    const { rules, settings } = saidTwice;
+    await open({ rules, settings });
+    for (const lines of saidTwice.requests)
+      expect([lines, await sendLines(nginx.port, lines)]).toEqual([
+        lines,
+        expect.stringMatching(/^HTTP\/1\.1 403/),
+      ]);
+    expect(app.seen).toHaveLength(0);
+    const once = ["X-API-Key: k", "Cookie: sid=good; sid=good; other=1"];
+    expect(await sendLines(nginx.port, once)).toMatch(/^HTTP\/1\.1 200/);
+    expect(await sendLines(nginx.port, ["X-API-Key: k", "Cookie: sid=t"])).toMatch(/^HTTP\/1\.1 429/);
   });
 
   it("an undeclared proxy gets nobody through, and the log says what to do", async () => {

@@ -61,7 +61,7 @@ export function decideService(options: DecideServiceOptions): DecideService {
   const endpoints = measures(registry, ["decide", "finish", "explain", "auth"]);
   const { body, query } = answering({ callers, log });
   const writeDecision = decisionWriter(settings.responses.headers);
-  const auth = forwardAuth({ settings, callers, judge, notes, endpoint: endpoints.auth, log });
+  const auth = forwardAuth({ settings, gate, callers, judge, notes, endpoint: endpoints.auth, log });
   const health: Handler = (_, res) => sendJson(res, '{"ok":true}');
 
   const decide = body(endpoints.decide, answerDecide(judge, endpoints.decide, writeDecision));

@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { DecideOptions, Decision, Subject } from "tidegate";
+import type { DecideOptions, Decision, Gate, Subject } from "tidegate";
 import { type Header, limitHeaders, refusal } from "tidegate/http";
 import type { Log } from "../log.js";
-import { sendProblem } from "../problem.js";
+import { type Problem, sendProblem } from "../problem.js";
+import { saidOnce } from "../said-once.js";
 import type { Settings } from "../settings.js";
 import { type Callers, isProblem } from "./callers.js";
 import { type AskingProxy, forwardFacts, proxyNamed } from "./forward-facts.js";
@@ -16,6 +17,7 @@ import { withToldLevels } from "./told-levels.js";
 
 export interface ForwardAuthOptions {
   readonly settings: Settings;
+  readonly gate: Pick<Gate, "policy">;
   readonly callers: Callers;
   readonly judge: Judge;
   readonly notes: () => PolicyNotes;
@@ -36,8 +38,9 @@ const notKept = { "X-Accel-Expires": "0" };
 export function forwardAuth(
   options: ForwardAuthOptions,
 ): (req: IncomingMessage, res: ServerResponse) => Promise<void> {
-  const { settings, callers, judge, notes, endpoint, log } = options;
+  const { settings, gate, callers, judge, notes, endpoint, log } = options;
   const factsOf = forwardFacts(settings);
+  const checkSaidOnce = saidOnce({ gate, identify: settings.identify });
   const writeHeaders = limitHeaders(settings.responses.headers);
   const headersOf = (decision: Decision): readonly Header[] => writeHeaders(withToldLevels(decision));
   const logUndeclared = seldom(60_000, (unsaid) => (peer: string | undefined) => {
@@ -86,13 +89,17 @@ export function forwardAuth(
     );
   }
 
+  /** A request that no proxy should pass on. nginx takes every no but 403 for a fault of ours. */
+  function turnAway(req: IncomingMessage, res: ServerResponse, problem: Problem): void {
+    endpoint.rejected++;
+    const status = proxyNamed(req.url ?? "") === "nginx" ? 403 : problem.status;
+    sendProblem(res, { ...problem, status }, notKept);
+  }
+
   return async (req, res) => {
     const startedAt = performance.now();
     if (req.rawHeaders.length > 2 * mostLines) {
-      endpoint.rejected++;
-      // nginx takes every other no for a fault of ours.
-      const status = proxyNamed(req.url ?? "") === "nginx" ? 403 : tooManyLines.status;
-      sendProblem(res, { ...tooManyLines, status }, notKept);
+      turnAway(req, res, tooManyLines);
       return;
     }
     const caller = callers.ofProxy(req);
@@ -108,6 +115,11 @@ export function forwardAuth(
       const subject = factsOf(req, proxy);
       const decision = await judge.decide(subject, atOnce);
       judge.settle(decision, false);
+      const repeated = decision.allowed ? checkSaidOnce(req, () => subject) : undefined;
+      if (repeated !== undefined) {
+        turnAway(req, res, repeated);
+        return;
+      }
       endpoint[decision.allowed ? "allowed" : "refused"]++;
       send(req, res, proxy, subject, decision);
       endpoint.took(startedAt);

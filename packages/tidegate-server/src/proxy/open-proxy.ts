@@ -7,6 +7,7 @@ import { tidegate } from "tidegate/node";
 import { isAnswering } from "../answering.js";
 import type { Log } from "../log.js";
 import { type Problem, sendProblem } from "../problem.js";
+import { saidOnce } from "../said-once.js";
 import type { Settings } from "../settings.js";
 import { clientKey } from "./client-key.js";
 import { Exchange, type Passage } from "./exchange.js";
@@ -21,11 +22,11 @@ import { ProxyResponse } from "./proxy-response.js";
 import { dropRest } from "./request-body.js";
 import { type RequestHead, readHead } from "./request-head.js";
 import { inDoubt, routes } from "./routes.js";
-import { saidOnce } from "./said-once.js";
 import { serverOptions } from "./server-options.js";
+import { TrackedSubject } from "./tracked-subject.js";
 import { tracking } from "./tracking.js";
 import { trafficMeters } from "./traffic-meters.js";
-import { answerOn, closeSoon, openTunnel } from "./tunnel.js";
+import { answerOn, closeSoon, openTunnel, watchLeaving } from "./tunnel.js";
 import { tunnelPlaces } from "./tunnel-places.js";
 import { Upstream } from "./upstream.js";
 
@@ -62,7 +63,10 @@ export function openProxy({ settings, gate, log, registry, track, onEnded }: Pro
   const meter = trafficMeters(registry);
   const clientOf = clientResolver({ trustedProxies, clientIpHeader });
   const check = headPasses(clientOf);
-  const checkSaidOnce = saidOnce(gate);
+  const checkSaidOnce = saidOnce({ gate, identify });
+  /** As the gate will see it: in doubt a rule applies. */
+  const requested = (req: IncomingMessage): Subject =>
+    Object.assign(new TrackedSubject(req, clientOf), { ignoresCase: true });
   const keyOf = clientKey(clientOf);
   const takePlace = tunnelPlaces();
   const tracks = tracking({ track, clientOf, log });
@@ -126,7 +130,9 @@ export function openProxy({ settings, gate, log, registry, track, onEnded }: Pro
     if (res.destroyed || peer.isDoubted) return;
     const head = readHead(req, peer, kindOf);
     const problem =
-      check(head) ?? checkSaidOnce(req) ?? (isUpgrade(req) ? upgradeProblem(head) : expectProblem(req, res));
+      check(head) ??
+      checkSaidOnce(req, requested) ??
+      (isUpgrade(req) ? upgradeProblem(head) : expectProblem(req, res));
     if (problem !== undefined) {
       peer.isDoubted = true;
       sendProblem(res, problem, problemHeaders(problem));
@@ -166,18 +172,19 @@ export function openProxy({ settings, gate, log, registry, track, onEnded }: Pro
     socket.once("finish", () => closeSoon(socket));
     const isWebSocket = req.headers.upgrade?.toLowerCase() === "websocket" && req.method === "GET";
     if (!isWebSocket) {
-      socket.on("error", () => socket.destroy()).resume();
+      socket.on("error", () => socket.destroy());
       handle(req, answerOn(req, socket, ProxyResponse));
       return;
     }
     tracks?.expect(req, socket);
+    watchLeaving(socket);
     passUpgrade(req, socket, first);
   }
 
   function tunnel(req: IncomingMessage, socket: Duplex, first: Buffer): void {
     const peer = peerOf(req.socket);
     const head = readHead(req, peer, kindOf);
-    const problem = check(head) ?? checkSaidOnce(req) ?? upgradeProblem(head);
+    const problem = check(head) ?? checkSaidOnce(req, requested) ?? upgradeProblem(head);
     const passage = problem ?? passageFor(head);
     if (!("upstream" in passage)) {
       sendProblem(answerOn(req, socket), passage, problemHeaders(passage));

@@ -17,12 +17,6 @@ export const problems = {
   lengths: invalid("A body has one length: Content-Length or Transfer-Encoding, and either of them once."),
   encoding: invalid("The only transfer encoding taken is chunked, and only from HTTP/1.1."),
   identityTwice: invalid("A header that says who is logged in came more than once."),
-  saidTwice: problem(
-    400,
-    "TG_REQUEST_REPEATED",
-    "Bad Request",
-    "A header or cookie by which requests are counted came more than once. Send it once.",
-  ),
   upgradeBody: invalid("A request that asks for another protocol has no body."),
   version: problem(
     505,
