@@ -82,6 +82,15 @@ describe("the account a login claims", () => {
     expect(accounts).toEqual(["ann"]);
   });
 
+  it("stands in that header once, and as it is named, where a rule counts by it", async () => {
+    const { port } = await open({ identify: { account: "x-login-name" } });
+    const ask = (lines: string): Promise<string> =>
+      raw(port, `GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${lines}\r\n`);
+    expect(await ask("X-Login-Name: ann\r\n")).toMatch(/^HTTP\/1\.1 200 /);
+    for (const lines of ["X-Login-Name: ann\r\nX-Login-Name: bob\r\n", "X_Login_Name: ann\r\n"])
+      expect(await ask(lines)).toMatch(/^HTTP\/1\.1 400 [\s\S]*TG_REQUEST_REPEATED/);
+  });
+
   it("is the name of basic auth where the body has none", async () => {
     const { url, accounts } = await open();
     await fetch(url, { headers: { Authorization: `Basic ${btoa("ann:secret")}` } });

@@ -167,6 +167,9 @@ describe("what a rule counts by is said once:", () => {
     "a header that is part of a key": [["ip", "header:X-Tenant"], "x-tenant: a\r\nX-Tenant: b\r\n"],
     "two values of a cookie": ["cookie:sid", "Cookie: sid=junk; a=b; sid=real\r\n"],
     "two values of a cookie in two lines": ["cookie:sid", "Cookie: sid=junk\r\nCookie: sid=real\r\n"],
+    "an API key that is spelt as CGI reads it": ["apiKey", "X_Api_Key: real\r\n"],
+    "a header that a rule names, in another spelling": ["header:X-Tenant", "x_tenant: a\r\n"],
+    "two names of basic auth": ["account", "Authorization: Basic YTpi\r\nAuthorization: Basic Yzpk\r\n"],
     "two API keys of a WebSocket": ["apiKey", `X-Api-Key: real\r\nX-Api-Key: junk\r\n${websocket}`],
   };
   const ask = (lines: string): Promise<string> =>
@@ -181,6 +184,33 @@ describe("what a rule counts by is said once:", () => {
       expect(await ask(lines)).toMatch(/^HTTP\/1\.1 200 /);
     });
   }
+
+  it("pass where the rule only watches, is off or is about other requests, and where the whole policy is", async () => {
+    const rule = { name: "counted", by: "cookie:sid", limits: ["9 per 1h"] } as const;
+    const twice = "Cookie: sid=junk; sid=real\r\n";
+    const enforced = /^HTTP\/1\.1 400 [\s\S]*TG_REQUEST_REPEATED/;
+    for (const policy of [
+      { rules: [{ ...rule, mode: "shadow" as const }] },
+      { rules: [{ ...rule, mode: "off" as const }] },
+      { rules: [rule], mode: "shadow" as const },
+      { rules: [rule], mode: "off" as const },
+      { rules: [{ ...rule, only: "/login" }] },
+      { rules: [{ ...rule, only: "POST /" }] },
+      { rules: [{ ...rule, except: "GET /" }] },
+    ]) {
+      rig.gate.update(policy);
+      expect([policy, await ask(twice)]).toEqual([policy, expect.stringMatching(/^HTTP\/1\.1 200 /)]);
+    }
+    rig.gate.update({
+      rules: [{ ...rule, only: "/login", hold: { after: 1, for: "1h", everywhere: true } }],
+    });
+    expect(await ask(twice)).toMatch(enforced);
+    rig.gate.update({ rules: [{ ...rule, only: "/login" }] });
+    for (const path of ["/login", "/LOGIN/", "/x/..%2flogin"])
+      expect(
+        await raw(rig.port, `GET ${path} HTTP/1.1\r\nHost: a\r\n${twice}\r\n`, { until: /\}$/ }),
+      ).toMatch(enforced);
+  });
 
   it("once is once: a key, a token and a cookie that is there twice with one value pass", async () => {
     rig.gate.update({ rules: [{ name: "all", by: ["apiKey", "cookie:sid"], limits: ["9 per 1h"] }] });

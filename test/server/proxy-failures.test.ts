@@ -9,6 +9,7 @@ import {
   eventually,
   heard,
   listening,
+  openConnections,
   openRig,
   openUpstream,
   raw,
@@ -322,6 +323,30 @@ describe("an upstream that", () => {
     expect((await second).status).toBe(504);
     await first;
   });
+});
+
+describe("a client that reads nothing", () => {
+  it.each(["takes nothing for the idle time", "offers another protocol too"])(
+    "and %s has its answer broken, not ended as if it were whole",
+    async (how) => {
+      const app = await openUpstream((_, res) => void res.end(Buffer.alloc(30_000_000)));
+      const { port, server } = await openRig({
+        upstreams: [{ urls: [app.url] }],
+        proxy: { idleTimeoutMs: 300 },
+      });
+      const offer = how.startsWith("offers") ? "Connection: Upgrade\r\nUpgrade: h2c\r\n" : "";
+      const client = connect(port, "127.0.0.1")
+        .on("error", () => {})
+        .pause();
+      sockets.add(client);
+      client.write(`GET / HTTP/1.0\r\nHost: a\r\n${offer}\r\n`);
+      await eventually(() => openConnections(server) === 1);
+      await eventually(() => openConnections(server) === 0);
+      // Where the other side has but ended, it may be written to.
+      const error = await new Promise((resolve) => client.write("x", resolve));
+      expect(error).toMatchObject({ code: expect.stringMatching(/^(?:ECONNRESET|EPIPE)$/) });
+    },
+  );
 });
 
 describe("a client that leaves", () => {

@@ -1,5 +1,5 @@
 import { createServer } from "node:http";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
 import {
@@ -190,6 +190,16 @@ describe("a WebSocket", () => {
       "101 S\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nContent-Length: 5",
       101,
     ],
+    ["a status and no protocol", "101 S", 502],
+    ["a status that is none", "099 S\r\nContent-Length: 0", 502],
+    ["an encoding", "403 F\r\nTransfer-Encoding: gzip", 502],
+    ["two encodings", "403 F\r\nTransfer-Encoding: gzip, chunked", 502],
+    [
+      "an encoding behind a thousand lines",
+      `403 F\r\n${"a: b\r\n".repeat(1500)}Transfer-Encoding: gzip`,
+      502,
+    ],
+    ["a length beyond counting", "403 F\r\nContent-Length: 9007199254740993", 502],
     ["headers for this hop only", "403 F\r\nConnection: close, X-Hop\r\nX-Hop: 1\r\nContent-Length: 0", 403],
   ])("answered with %s is no way to say what may not be said", async (_, head, status) => {
     const app = await openUpstream(echo);
@@ -201,6 +211,233 @@ describe("a WebSocket", () => {
     const text = await raw(port, ask(), { until: /\r\n\r\n/ });
     expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     expect(text).not.toMatch(/h2c|X-Hop|Content-Length: 5/i);
+  });
+
+  it.each([
+    "HTTP/2.0 403 F\r\nContent-Length: 0",
+    "HTTP/0.9 403 F\r\nContent-Length: 0",
+    "HTTP/2.0 101 S\r\nConnection: Upgrade\r\nUpgrade: websocket",
+  ])("answered in another version is 502: %j", async (head) => {
+    const app = await openUpstream(echo);
+    app.server.on("upgrade", (_, socket) => socket.end(`${head}\r\n\r\n`));
+    const { port } = await openRig({ upstreams: [{ urls: [app.url] }] });
+    expect(await raw(port, ask())).toMatch(/^HTTP\/1\.1 502 /);
+  });
+
+  it.each([
+    ["agreed to", "101 S\r\nConnection: Upgrade\r\nUpgrade: websocket", 101],
+    ["declined", "403 F\r\nContent-Length: 0", 403],
+  ])("is %s in a head as large, and of as many lines, as those of other answers", async (_, head, status) => {
+    const app = await openUpstream(echo);
+    app.server.on("upgrade", ({ url }, socket) => {
+      const [first, ...rest] = head.split("\r\n");
+      const more = url === "/large" ? [`X-Large: ${"x".repeat(60_000)}`] : Array(1500).fill("X-Many: m");
+      socket.end(`HTTP/1.1 ${[first, ...more, ...rest, "X-Last: l"].join("\r\n")}\r\n\r\n`);
+    });
+    const { port } = await openRig({ upstreams: [{ urls: [app.url] }] });
+    for (const path of ["/large", "/many"]) {
+      const text = await raw(port, ask("", `GET ${path} HTTP/1.1`));
+      expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+      expect(text).toContain("X-Last: l");
+    }
+  });
+
+  it("declined in chunks of HTTP/1.0 is 502", async () => {
+    const app = await openUpstream(echo);
+    app.server.on("upgrade", (_, socket) =>
+      socket.end("HTTP/1.0 403 F\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nno\r\n0\r\n\r\n"),
+    );
+    const { port } = await openRig({ upstreams: [{ urls: [app.url] }] });
+    expect(await raw(port, ask())).toMatch(/^HTTP\/1\.1 502 /);
+  });
+
+  it.each([
+    ["a length", "Content-Length: 10", "hello"],
+    ["chunks", "Transfer-Encoding: chunked", "5\r\nhello\r\n"],
+    ["neither", "X-Mine: m", "hello"],
+  ])("declined by an answer that breaks off never looks whole: one with %s", async (_, header, body) => {
+    const app = await openUpstream(echo);
+    app.server.on("upgrade", ({ url }, socket: Socket) => {
+      socket.on("error", () => {}).write(`HTTP/1.1 403 F\r\n${header}\r\n\r\n${body}`);
+      if (url === "/reset") setTimeout(() => socket.resetAndDestroy(), 50);
+    });
+    const { port } = await openRig({
+      upstreams: [{ urls: [app.url] }],
+      proxy: { idleTimeoutMs: 300 },
+    });
+    for (const path of ["/reset", "/silent"]) {
+      const client = connect(port, "127.0.0.1");
+      const failed = new Promise((resolve) => client.on("error", resolve));
+      client.write(ask("", `GET ${path} HTTP/1.1`));
+      const text = await heard(client, undefined);
+      expect(text).toMatch(/^HTTP\/1\.1 403 [\s\S]*hello/);
+      expect(text).not.toContain("\r\n0\r\n");
+      expect(await failed).toMatchObject({ code: "ECONNRESET" });
+    }
+  });
+
+  it("declined at length is heard whole by a client that takes its time", async () => {
+    const large = 12_000_000;
+    const app = await openUpstream(echo);
+    app.server.on("upgrade", (_, socket) => {
+      socket.on("error", () => {}).write(`HTTP/1.1 403 F\r\nContent-Length: ${large}\r\n\r\n`);
+      socket.write(Buffer.alloc(large));
+    });
+    const { port } = await openRig({
+      upstreams: [{ urls: [app.url] }],
+      proxy: { responseTimeoutMs: 200, idleTimeoutMs: 600 },
+    });
+    const client = connect(port, "127.0.0.1");
+    client.on("readable", () => {}).write(ask());
+    const beganAt = Date.now();
+    let taken = 0;
+    for (let ms = 0; ms < 1500; ms = Date.now() - beganAt) {
+      const piece = client.read(Math.min(client.readableLength, ms * 2000 - taken)) as Buffer | null;
+      taken += piece?.length ?? 0;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    client.removeAllListeners("readable");
+    const rest = await heard(client, undefined);
+    expect(taken + rest.length).toBeGreaterThan(large);
+  });
+
+  it.each([
+    ["a length", "403 F\r\nContent-Length: 2\r\n\r\nno", "no"],
+    [
+      "chunks",
+      "403 F\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nno\r\n0\r\n\r\n",
+      "2\r\nno\r\n0\r\n\r\n",
+    ],
+    ["nothing in it", "204 N\r\nContent-Length: 5\r\n\r\n", ""],
+    ["what the client has", "304 N\r\nConnection: close\r\n\r\n", ""],
+  ])("declined by an answer with %s is told of it whole, whatever comes behind", async (_, answer, body) => {
+    const app = await openUpstream(echo);
+    app.server.on("upgrade", (_, socket) => socket.end(`HTTP/1.1 ${answer}stray`));
+    const { port } = await openRig({ upstreams: [{ urls: [app.url] }] });
+    const text = await raw(port, ask());
+    expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${answer.slice(0, 3)} `));
+    expect(text.slice(text.indexOf("\r\n\r\n") + 4)).toBe(body);
+  });
+
+  it("waits under a rule that delays for as long as its client does, and is asked for whole", async () => {
+    const app = await openSocketApp();
+    const slow = { name: "slow", by: "ip", limits: ["1 per 4s"], action: "delay", maxDelay: "1h" } as const;
+    const rig = await openRig({ upstreams: [{ urls: [app.url] }], gate: { rules: [slow] } });
+    const waiting = (count: number) => eventually(() => rig.gate.metrics().waiting === count);
+    (await opened(rig.url)).socket.terminate();
+    const stays = opened(rig.url);
+    await waiting(1);
+    const client = connect(rig.port, "127.0.0.1");
+    client.write(`${ask()}early`);
+    await waiting(2);
+    client.destroy();
+    await waiting(1);
+    const { socket, next } = await stays;
+    await next();
+    socket.send("hello");
+    expect(await next()).toBe("hello");
+    expect(rig.gate.metrics().waiting).toBe(0);
+  });
+
+  describe("under a rule that delays for long", () => {
+    const slow = { name: "slow", by: "ip", limits: ["1 per 1h"], action: "delay", maxDelay: "10h" } as const;
+
+    async function waiting(): Promise<{ client: Socket; count(): number }> {
+      const app = await openUpstream(echo);
+      const { port, url, gate } = await openRig({
+        upstreams: [{ urls: [app.url] }],
+        gate: { rules: [slow] },
+      });
+      await fetch(url);
+      const client = connect(port, "127.0.0.1").on("error", () => {});
+      client.write(ask());
+      const count = (): number => gate.metrics().waiting;
+      await eventually(() => count() === 1);
+      return { client, count };
+    }
+
+    it.each([5, 10_000])("waits no longer once its client has left, with %i bytes ahead", async (size) => {
+      for (const leave of ["end", "resetAndDestroy"] as const) {
+        const { client, count } = await waiting();
+        await new Promise((resolve) => client.write(Buffer.alloc(size), resolve));
+        expect(count()).toBe(1);
+        client[leave]();
+        await eventually(() => count() === 0);
+        client.destroy();
+      }
+    });
+
+    it("waits no longer where more comes ahead than is kept", async () => {
+      const { client, count } = await waiting();
+      client.write(Buffer.alloc(200_000));
+      await eventually(() => count() === 0);
+      client.destroy();
+    });
+  });
+
+  it.each(["/silent", "/declined"])(
+    "with something ahead whose client leaves is given up at the upstream: %s",
+    async (path) => {
+      const app = await openUpstream(echo);
+      let isAsked = false;
+      let isLeft = false;
+      app.server.on("upgrade", ({ url }, socket) => {
+        isAsked = true;
+        socket
+          .resume()
+          .on("end", () => (isLeft = true))
+          .on("error", () => (isLeft = true));
+        if (url === "/declined") socket.write("HTTP/1.1 403 F\r\nContent-Length: 9\r\n\r\nslow");
+      });
+      const { port } = await openRig({ upstreams: [{ urls: [app.url] }] });
+      const client = connect(port, "127.0.0.1");
+      client.write(ask("", `GET ${path} HTTP/1.1`));
+      await eventually(() => isAsked);
+      await new Promise((resolve) => client.write("early", resolve));
+      if (path === "/declined") await new Promise((resolve) => client.once("data", resolve));
+      client.end();
+      await eventually(() => isLeft);
+      client.destroy();
+    },
+  );
+
+  it("declined is told so, however much it sends meanwhile", async () => {
+    const app = await openUpstream(echo);
+    app.server.on("upgrade", (_, socket) => {
+      socket.write("HTTP/1.1 403 F\r\nContent-Length: 4\r\n\r\nsl");
+      setTimeout(() => socket.end("ow"), 100);
+    });
+    const { port } = await openRig({ upstreams: [{ urls: [app.url] }] });
+    const client = connect(port, "127.0.0.1");
+    let error: unknown;
+    client.on("error", (broken) => (error = broken));
+    client.write(ask());
+    client.once("data", () => client.write(Buffer.alloc(1_000_000)));
+    expect(await heard(client, undefined)).toMatch(/^HTTP\/1\.1 403 [\s\S]*\r\n\r\nslow$/);
+    expect(error).toBeUndefined();
+  });
+
+  it("what came ahead of the 101 goes on behind it, in its order", async () => {
+    const app = await openUpstream(echo);
+    let heardThere = "";
+    let agree = (): void => {};
+    app.server.on("upgrade", (_, socket) => {
+      socket.on("data", (piece) => (heardThere += piece)).on("error", () => {});
+      agree = () => socket.write("HTTP/1.1 101 S\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
+    });
+    const { port, registry } = await openRig({ upstreams: [{ urls: [app.url] }] });
+    const client = connect(port, "127.0.0.1");
+    client.write(`${ask()}one `);
+    await eventually(async () => (await registry.metrics()).includes('active_requests{upstream="app0"} 1'));
+    for (const piece of ["two ", "three "]) {
+      client.write(piece);
+      await new Promise((resolve) => setTimeout(resolve, 30));
+    }
+    expect(heardThere).toBe("");
+    agree();
+    client.write("four");
+    await eventually(() => heardThere === "one two three four");
+    client.destroy();
   });
 
   it("ends with the proxy", async () => {
@@ -300,7 +537,7 @@ describe("smuggling by upgrade", () => {
       const socket = connect(port, "127.0.0.1").on("error", () => {});
       socket.pause().write(h2c(path));
       await active(1);
-      if (leaves) socket.end();
+      if (leaves) socket.end("early");
       await active(0);
       socket.destroy();
     }

@@ -446,6 +446,17 @@ describe("while Redis is down", () => {
     expect(stdout + stderr).not.toContain("hunter2");
   });
 
+  test("a start with a database it does not have ends with the reason", async () => {
+    const redis = await startRedis();
+    onTestFinished(() => redis.stop());
+    const { code, stdout, stderr } = await runTidegate(["start", "--redis", `${redis.url}/99`], {
+      folder: temporaryFolder(),
+    });
+    expect(code).not.toBe(0);
+    expect(stdout + stderr).toContain("TG_REDIS_CONNECT");
+    expect(stdout + stderr).toContain("DB index is out of range");
+  });
+
   test("a start with a password it does not ask for ends with the reason, and does not show it", async () => {
     const redis = await startRedis();
     onTestFinished(() => redis.stop());

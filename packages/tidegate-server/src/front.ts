@@ -160,6 +160,7 @@ async function openPerimeter(
     upgrade,
     serverOptions,
     hosts: "any",
+    readerTimeoutMs: settings.proxy.idleTimeoutMs,
     log,
   });
   closing.add("proxy", () => listener.close(settings.drainMs));

@@ -24,6 +24,9 @@ afterEach(async () => {
   lines.length = 0;
 });
 
+/** More than a kernel takes in for who does not read. */
+const large = 30_000_000;
+
 async function started(options: Partial<ListenOptions> = {}): Promise<Listener> {
   const listener = await listen({
     name: "admin",
@@ -446,6 +449,185 @@ describe("a handler that throws", () => {
   });
 });
 
+describe("an answer that is cut never looks whole, to HTTP/1.0 neither", () => {
+  /** What HTTP/1.0 is told of how an answer ended. */
+  const broken = async ({ socket, ended }: Wire): Promise<unknown> =>
+    Promise.race([once(socket, "error"), ended()]);
+
+  it("when the client says that it will say nothing more", async () => {
+    const { port } = await started({ handle: (_req, res) => void res.write("first") });
+    const client = wire(port);
+    client.socket.allowHalfOpen = true;
+    client.socket.write("GET / HTTP/1.0\r\nHost: localhost\r\n\r\n");
+    await client.until("first");
+    client.socket.end();
+    expect(await broken(client)).toMatchObject([{ code: "ECONNRESET" }]);
+  });
+
+  it("when the request's body does not come in time", async () => {
+    const { port } = await started({
+      handle: (_req, res) => void res.write("first"),
+      serverOptions: { headersTimeout: 200, requestTimeout: 200, connectionsCheckingInterval: 50 },
+    });
+    const client = wire(port);
+    client.socket.write("POST / HTTP/1.0\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nabc");
+    await client.until("first");
+    expect(await broken(client)).toMatchObject([{ code: "ECONNRESET" }]);
+  });
+
+  it("and one that has been given whole is not cut when the client says nothing more", async () => {
+    const { port } = await started({ handle: (_req, res) => void res.end(Buffer.alloc(large, "x")) });
+    const { socket, until, ended } = wire(port);
+    socket.allowHalfOpen = true;
+    socket.write("GET / HTTP/1.0\r\nHost: localhost\r\n\r\n");
+    await until("xx");
+    socket.end();
+    expect((await ended()).length).toBeGreaterThan(large);
+  });
+});
+
+describe("an answer that does not wait for the request's body, and ends the connection", () => {
+  const head = `POST /1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${large}\r\n\r\n`;
+
+  async function refusing() {
+    const requests: IncomingMessage[] = [];
+    const handle = (req: IncomingMessage, res: ServerResponse): void => {
+      requests.push(req);
+      res.writeHead(400, { Connection: "close" }).end("refused");
+    };
+    const listener = await started({ handle });
+    return { listener, requests, port: listener.port };
+  }
+
+  /** A client that does not end its side when the other has. */
+  function stubborn(port: number) {
+    const client = wire(port);
+    client.socket.allowHalfOpen = true;
+    return client;
+  }
+
+  it("is read by a client that goes on sending, and its connection is over when all has come", async () => {
+    const { port, requests } = await refusing();
+    for (let i = 0; i < 5; i++) {
+      const { socket, until, text } = stubborn(port);
+      const ended = once(socket, "end");
+      socket.write(head);
+      for (let sent = 0; sent < large && !socket.destroyed; sent += 1_000_000)
+        if (!socket.write(Buffer.alloc(1_000_000))) await once(socket, "drain");
+      await until("refused");
+      await ended;
+      expect(text()).toMatch(/^HTTP\/1\.1 400 [\s\S]*refused/);
+      await expect.poll(() => requests[i]?.socket.destroyed).toBe(true);
+      expect(requests[i]?.complete).toBe(true);
+    }
+  });
+
+  it("is followed by no other: what comes behind is nobody's", async () => {
+    const { port, requests } = await refusing();
+    const { socket, until, text } = stubborn(port);
+    socket.write("POST /1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\na");
+    await until("refused");
+    socket.write("bcdGET /2 HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    await expect.poll(() => requests[0]?.socket.destroyed).toBe(true);
+    expect(requests).toHaveLength(1);
+    expect(text().match(/HTTP\/1\.1/g)).toHaveLength(1);
+  });
+
+  it("leaves nothing open of a client that sends no more", async () => {
+    const { port, requests } = await refusing();
+    const { socket, until } = stubborn(port);
+    socket.write(`${head}abc`);
+    await until("refused");
+    await expect.poll(() => requests[0]?.socket.destroyed, { timeout: 20_000 }).toBe(true);
+  });
+
+  it("holds a shutdown up for no more than a moment", async () => {
+    const { port, listener, requests } = await refusing();
+    const { socket, until } = stubborn(port);
+    socket.write(`${head}abc`);
+    await until("refused");
+    const more = setInterval(() => socket.write("d"), 100);
+    socket.on("close", () => clearInterval(more));
+    await listener.close(60_000);
+    expect(requests[0]?.socket.destroyed).toBe(true);
+  });
+
+  it("is read in a shutdown too", async () => {
+    const answers: ServerResponse[] = [];
+    const listener = await started({ handle: (_req, res) => void answers.push(res) });
+    const { socket, text } = stubborn(listener.port);
+    const ended = once(socket, "end");
+    let failed: unknown;
+    socket.on("error", (error) => (failed = error));
+    socket.write(head);
+    await expect.poll(() => answers.length).toBe(1);
+    const closed = listener.close(60_000);
+    answers[0]?.end("refused");
+    for (let i = 0; i < 10 && !socket.destroyed; i++)
+      if (!socket.write(Buffer.alloc(1_000_000))) await once(socket, "drain");
+    await ended;
+    expect([text(), failed]).toEqual([expect.stringContaining("refused"), undefined]);
+    socket.destroy();
+    await closed;
+  });
+
+  it("leaves an idle connection where all has come later, and one that ends where it still comes", async () => {
+    const listener = await started({ handle: (_req, res) => res.writeHead(429).end("refused") });
+    const [idle, coming] = [wire(listener.port), stubborn(listener.port)];
+    for (const { socket, until } of [idle, coming]) {
+      socket.write("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\n");
+      await until("refused");
+    }
+    idle.socket.write("hello");
+    idle.socket.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    await expect.poll(() => idle.text().match(/refused/g)?.length).toBe(2);
+    idle.socket.write("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\n");
+    await expect.poll(() => idle.text().match(/refused/g)?.length).toBe(3);
+    idle.socket.write("hello");
+    coming.socket.write("he");
+    const heardTheEnd = once(coming.socket, "end");
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const closed = listener.close(60_000);
+    await heardTheEnd;
+    coming.socket.write("llo");
+    await closed;
+  });
+});
+
+describe("a client that leaves its answer unread", () => {
+  it("is cut after a while, whoever gave the answer", async () => {
+    const answers: ServerResponse[] = [];
+    const { port } = await started({
+      handle: (_req, res) => void answers.push(res.end(Buffer.alloc(large, "x"))),
+      readerTimeoutMs: 200,
+    });
+    const client = wire(port);
+    client.socket.pause().write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    await expect.poll(() => answers[0]?.closed, { timeout: 10_000 }).toBe(true);
+    client.socket.resume();
+    expect((await client.ended()).length).toBeLessThan(large);
+  });
+
+  it("is not cut once it has read it, however long the rest takes", async () => {
+    const answers: ServerResponse[] = [];
+    const { port } = await started({
+      handle: (_req, res) => {
+        res.write(Buffer.alloc(large, "x"));
+        answers.push(res);
+      },
+      readerTimeoutMs: 2_000,
+    });
+    const { socket, ended } = wire(port);
+    socket.pause().write("GET / HTTP/1.0\r\nHost: localhost\r\n\r\n");
+    const timeout = () => answers[0]?.socket?.timeout;
+    await expect.poll(timeout, { timeout: 10_000 }).toBe(2_000);
+    socket.resume();
+    await expect.poll(timeout, { timeout: 10_000 }).toBe(0);
+    answers[0]?.end("the end");
+    expect((await ended()).slice(-9)).toBe("xxthe end");
+  });
+});
+
 describe("closing", () => {
   /** Answers are given when the test says so. */
   function slow() {
@@ -469,10 +651,15 @@ describe("closing", () => {
     const used = wire(listener.port);
     used.socket.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
     await used.until("hello");
+    const untidy = wire(listener.port);
+    untidy.socket.write("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\na");
+    await untidy.until("hello");
+    untidy.socket.write("\r\n");
+    await new Promise((resolve) => setTimeout(resolve, 100));
     const before = performance.now();
     await listener.close(10_000);
     expect(performance.now() - before).toBeLessThan(5_000);
-    await Promise.all([silent.ended(), used.ended()]);
+    await Promise.all([silent.ended(), used.ended(), untidy.ended()]);
   });
 
   it("waits for answers under way, which say that the connection ends", async () => {
@@ -522,6 +709,32 @@ describe("closing", () => {
     await app.arrivals(1);
     await listener.close(50);
     expect(await ended()).toBe("");
+  });
+
+  it("breaks what it cuts of an answer, which would else look whole to HTTP/1.0", async () => {
+    const listener = await started({ handle: (_req, res) => void res.write("first") });
+    const { socket, until, ended } = wire(listener.port);
+    const failed = once(socket, "error");
+    socket.write("GET / HTTP/1.0\r\nHost: localhost\r\n\r\n");
+    await until("first");
+    await listener.close(50);
+    expect(await Promise.race([failed, ended()])).toMatchObject([{ code: "ECONNRESET" }]);
+  });
+
+  it("waits until a slow client has all of an answer", async () => {
+    const answers: ServerResponse[] = [];
+    const listener = await started({
+      handle: (_req, res) => void answers.push(res.end(Buffer.alloc(large, "x"))),
+    });
+    const { socket, until, ended } = wire(listener.port);
+    socket.write("GET / HTTP/1.0\r\nHost: localhost\r\n\r\n");
+    await until("xx");
+    socket.pause();
+    const closed = listener.close(20_000);
+    expect(answers[0]?.writableFinished).toBe(false);
+    socket.resume();
+    expect((await ended()).length).toBeGreaterThan(large);
+    await closed;
   });
 
   it("ends upgraded connections, and destroys those that do not end", async () => {

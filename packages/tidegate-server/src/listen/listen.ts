@@ -12,7 +12,7 @@ import type { Log } from "../log.js";
 import { type Problem, sendProblem } from "../problem.js";
 import type { ListenAddress } from "../settings.js";
 import { callerCheck } from "./caller-check.js";
-import { Connections, type Cut } from "./connections.js";
+import { breakOff, Connections, type Cut } from "./connections.js";
 import { keepTick } from "./kept-tick.js";
 import { logMalformed, malformedProblem, type ParseFailure } from "./malformed.js";
 import { answerRaw } from "./raw-answer.js";
@@ -29,6 +29,8 @@ export interface ListenOptions {
   readonly serverOptions?: ServerOptions;
   /** Names, beside addresses and localhost, it may be called by. `"any"` checks neither Host nor Origin. Default none. */
   readonly hosts?: readonly string[] | "any";
+  /** How long a client may take nothing of what is written for it. Default a minute. */
+  readonly readerTimeoutMs?: number;
   readonly log: Log;
 }
 
@@ -42,15 +44,16 @@ export interface Listener {
 
 /** A node:http server with the manners every listener has. */
 export async function listen(options: ListenOptions): Promise<Listener> {
-  const { name, address, upgrade, hosts = [], log } = options;
+  const { name, address, upgrade, hosts = [], readerTimeoutMs = 60_000, log } = options;
   keepTick();
   keepGarbageYoung();
-  const connections = new Connections();
+  const connections = new Connections(readerTimeoutMs);
   const check = hosts === "any" ? undefined : callerCheck(hosts);
   const server = createServer({ ...usualOptions, ...options.serverOptions });
   let closed: Promise<void> | undefined;
 
   server.on("connection", (socket) => connections.opened(socket));
+  server.on("timeout", (socket) => connections.timedOut(socket));
   const began = (req: IncomingMessage, res: ServerResponse): void => {
     if (!connections.began(req, res)) return;
     // Sent before the answers before it were out: it is nobody's turn until its response has the socket.
@@ -95,7 +98,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     headers?: readonly string[],
   ): void {
     if (connections.mayAnswerMalformed(socket)) answerRaw(socket, problem, headers);
-    else socket.destroy();
+    else breakOff(socket);
   }
 
   function serve(req: IncomingMessage, res: ServerResponse): void {
@@ -160,6 +163,8 @@ function run(act: () => unknown, fail: (error: unknown) => void): void {
 }
 
 async function closeServer(server: Server, connections: Connections, drainMs: number): Promise<Cut> {
+  // Node takes a connection for idle as soon as its answer is written, whether or not the client has it all.
+  server.closeIdleConnections = () => {};
   const ended = new Promise<void>((resolve) => server.close(() => resolve()));
   const cut = await connections.drain(drainMs);
   await ended;

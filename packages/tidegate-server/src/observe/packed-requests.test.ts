@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import type { KeptRequest } from "../kept-request.js";
 import { packedRequests } from "./packed-requests.js";
 
@@ -56,4 +56,20 @@ it("is as good after many pages, and forgets the end of who is gone", () => {
   for (const gone of [0, 8_499]) expect(packed.get(gone)).toBeUndefined();
   packed.clear();
   expect(packed.get(9_999)).toBeUndefined();
+});
+
+it("writes over pages nobody reads any more, and allocates no others", () => {
+  const packed = packedRequests(2_000);
+  const add = (count: number): void => {
+    for (let i = 0; i < count; i++)
+      packed.add({ at: i, ip: "203.0.113.7", method: "GET", host: "shop.example", path: "/a" });
+  };
+  add(4_000);
+  const allocate = vi.spyOn(Buffer, "allocUnsafeSlow");
+  onTestFinished(() => allocate.mockRestore());
+  add(100_000);
+  expect(allocate).not.toHaveBeenCalled();
+  packed.clear();
+  add(1);
+  expect(allocate).toHaveBeenCalledOnce();
 });

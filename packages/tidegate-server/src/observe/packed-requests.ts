@@ -29,9 +29,12 @@ export function packedRequests(keep: number): PackedRequests {
     return undefined;
   }
 
+  /** A page that nobody reads any more is written over: thrown away it would lie in the old generation, for a full collection to find. */
   function turn(): Page {
-    while (pages[1] !== undefined && pages[1].first <= total - keep) pages.shift();
-    const page = new Page(total, Math.min(keep, mostInPage));
+    let page: Page | undefined;
+    while (pages[1] !== undefined && pages[1].first <= total - keep) page = pages.shift();
+    page ??= new Page(Math.min(keep, mostInPage));
+    page.begin(total);
     pages.push(page);
     return page;
   }
@@ -63,7 +66,7 @@ const texts = ["ip", "method", "host", "path", "userAgent", "user", "customer", 
 const unknown = 0xffff;
 
 class Page {
-  readonly first: number;
+  first = 0;
   readonly #most: number;
   readonly #bytes: Buffer;
   /** Where each one's bytes end. */
@@ -75,8 +78,7 @@ class Page {
   readonly #statuses: Uint16Array;
   #count = 0;
 
-  constructor(first: number, most: number) {
-    this.first = first;
+  constructor(most: number) {
     this.#most = most;
     this.#bytes = Buffer.allocUnsafeSlow(Math.max(most * bytesEach, longestRequest));
     this.#ends = new Uint32Array(most);
@@ -84,6 +86,14 @@ class Page {
     this.#ats = new Float64Array(most);
     this.#endAts = new Float64Array(most);
     this.#statuses = new Uint16Array(most);
+  }
+
+  /** Empty, for those from this number on. */
+  begin(first: number): void {
+    this.first = first;
+    this.#count = 0;
+    this.#statuses.fill(0);
+    this.#endAts.fill(0);
   }
 
   /** False: there is no room. */

@@ -63,6 +63,11 @@ export class Origin {
     return this.url.hostname.replace(/^\[|\]$/g, "");
   }
 
+  /** Of an answer: more than clients may ask with, where that is little. */
+  get mostHeadBytes(): number {
+    return Math.max(this.#settings.maxHeaderBytes, leastHeaderBytes);
+  }
+
   get isResting(): boolean {
     return this.#restsUntil !== 0 && this.#restsUntil > Date.now();
   }
@@ -192,7 +197,7 @@ export class Origin {
     const connection = new OriginConnection({
       dial: this.#dial,
       host: this.url.host,
-      mostHeadBytes: Math.max(this.#settings.maxHeaderBytes, leastHeaderBytes),
+      mostHeadBytes: this.mostHeadBytes,
     });
     this.#connections.push(connection);
     return connection;
@@ -248,5 +253,4 @@ export class Origin {
   }
 }
 
-/** Upstreams may answer with more than clients may ask with. */
 const leastHeaderBytes = 65_536;

@@ -15,9 +15,10 @@ function answer(writableLength: number) {
       setTimeout(ms: number) {
         res.socket.timeoutMs = ms;
       },
-    },
-    destroy() {
-      res.isCut = true;
+      /** The end alone would be that of the answer, where nothing else tells it. */
+      resetAndDestroy() {
+        res.isCut = true;
+      },
     },
   });
   return res;
@@ -30,6 +31,14 @@ it("cuts off a client that takes less than a kilobyte a second", () => {
   vi.advanceTimersByTime(73_900);
   expect(res.isCut).toBe(false);
   vi.advanceTimersByTime(200);
+  expect(res.isCut).toBe(true);
+});
+
+it("cuts off a client that takes nothing for the idle time", () => {
+  const res = answer(64 * 1024);
+  new ReaderWatch(res as unknown as ServerResponse, 10_000).expect();
+  expect(res.socket.timeoutMs).toBe(10_000);
+  expect(res.emit("timeout")).toBe(true);
   expect(res.isCut).toBe(true);
 });
 

@@ -20,7 +20,8 @@ export class ReaderWatch {
     this.#idleTimeoutMs = idleTimeoutMs;
     this.#socket = res.socket;
     res.on("drain", () => this.#drained()).on("close", () => clearTimeout(this.#timer));
-    res.on("finish", () => this.#over());
+    // Unless it is listened to, Node ends the connection.
+    res.on("finish", () => this.#over()).on("timeout", () => this.#cut());
   }
 
   /** More is written than the client has taken. */
@@ -29,7 +30,12 @@ export class ReaderWatch {
     this.#socket?.setTimeout(this.#idleTimeoutMs);
     clearTimeout(this.#timer);
     const withinMs = this.#idleTimeoutMs + (writableLength / leastPace) * 1000;
-    this.#timer = setTimeout(() => this.#res.destroy(), withinMs).unref();
+    this.#timer = setTimeout(() => this.#cut(), withinMs).unref();
+  }
+
+  /** To HTTP/1.0 the end of a connection may be that of the answer. */
+  #cut(): void {
+    this.#res.socket?.resetAndDestroy();
   }
 
   #drained(): void {

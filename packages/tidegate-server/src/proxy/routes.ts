@@ -1,4 +1,4 @@
-import { pathReadings } from "tidegate/http";
+import { pathOf, pathReadings, unreadable } from "tidegate/http";
 import type { UpstreamSettings } from "../settings.js";
 
 type Routed = Pick<UpstreamSettings, "hosts" | "path">;
@@ -34,13 +34,36 @@ export function routes<Upstream extends Routed>(
   }
 
   return (host, path) => {
+    const those = candidates(host);
+    const [first] = those;
+    if (first === undefined || first.path === "/") return first;
+    const readings = readingsFor(path, those);
+    if (readings === undefined) return inDoubt;
     const serving = (reading: string): Upstream | undefined =>
-      candidates(host).find((upstream) => isUnder(reading, upstream.path));
-    const readings = pathReadings(path);
+      those.find((upstream) => isUnder(reading, upstream.path));
     const found = serving(readings[0] as string);
     return readings.every((reading) => serving(reading) === found) ? found : inDoubt;
   };
 }
+
+/**
+ * Of a path too long to be read in every way the head tells, if nothing behind it climbs and every reading of it is longer than
+ * what upstreams are told apart by. Undefined: it may be any path.
+ */
+function readingsFor(target: string, upstreams: readonly Routed[]): readonly string[] | undefined {
+  const readings = pathReadings(target);
+  if (readings !== unreadable) return readings;
+  const path = pathOf(target);
+  if (/(?:\.|%2e){2}|%00/i.test(path)) return undefined;
+  const heads = pathReadings(path.slice(0, readableHead));
+  const longest = Math.max(...upstreams.map((each) => each.path.length));
+  return heads.every(({ length }) => length > longest + longestEscape) ? heads : undefined;
+}
+
+/** As much of a path as is read in every way. */
+const readableHead = 1024;
+/** Where the head ends, a character may be cut. */
+const longestEscape = "%E2%82%AC".length;
 
 function ranked<Upstream extends Routed>(upstreams: readonly Upstream[], host: string): Upstream[] {
   return upstreams

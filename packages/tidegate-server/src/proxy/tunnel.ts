@@ -17,7 +17,7 @@ import { busy, late, type UpstreamError, unhealthy, upstreamError } from "./upst
 export interface TunnelOptions {
   readonly req: IncomingMessage;
   readonly socket: Duplex;
-  /** What the client sent behind its head; the upstream gets it once it has agreed. */
+  /** What the client sent along with its head; the upstream gets it once it has agreed. */
   readonly first: Buffer;
   readonly head: RequestHead;
   readonly upstream: Upstream;
@@ -33,6 +33,8 @@ export interface TunnelOptions {
 
 const probeMs = 60_000;
 const lingerMs = 1000;
+/** Bytes a client may send ahead of the 101, but for those that come with its head. */
+const mostAhead = 16_384;
 
 /** A WebSocket's way to an origin: asked for like any request, and once the origin agrees, bytes both ways. */
 export function openTunnel(options: TunnelOptions): void {
@@ -67,23 +69,19 @@ class Attempt {
 
   start(origin: Origin, release: () => void): void {
     const { req, socket, onUnderWay } = this.#options;
-    // Nobody takes anything from it yet, and left alone it would not tell that the client has gone.
-    socket.on("readable", look).on("end", leave);
     socket.once("close", () => this.#asked?.destroy());
     this.#ask(origin, release);
     if (onUnderWay !== undefined) setImmediate(onUnderWay, req);
   }
 
   #ask(origin: Origin, release: () => void): void {
-    const { responseTimeoutMs } = this.#options.settings;
     const asked = ask(this.#options, origin);
     this.#asked = asked;
     let interim = 0;
     asked.once("close", release);
-    asked.setTimeout(responseTimeoutMs, () => asked.destroy(late()));
     asked.once("socket", (far) => this.#awaitConnection(far, origin));
     asked.once("upgrade", (answer, far, farFirst) => this.#agreed(answer, far, farFirst, origin));
-    asked.once("response", (answer) => this.#declined(answer));
+    asked.once("response", (answer) => this.#declined(answer, origin));
     asked.on("information", () => ++interim > mostInterim && asked.destroy(odd()));
     asked.on("error", (error) => this.#failed(error, origin));
     asked.end();
@@ -99,22 +97,25 @@ class Attempt {
   }
 
   #awaitConnection(far: Socket, { url }: Origin): void {
-    const timer = setTimeout(() => far.destroy(late()), this.#options.settings.connectTimeoutMs);
+    const { connectTimeoutMs, responseTimeoutMs } = this.#options.settings;
+    const timer = setTimeout(() => far.destroy(late()), connectTimeoutMs);
     far.once("close", () => clearTimeout(timer));
+    far.on("timeout", () => far.destroy(late()));
     far.once(url.protocol === "https:" ? "secureConnect" : "connect", () => {
       clearTimeout(timer);
       this.#isConnected = true;
+      far.setTimeout(responseTimeoutMs);
     });
   }
 
   #agreed(answer: IncomingMessage, far: Duplex, farFirst: Buffer, origin: Origin): void {
     const { socket, first, tally } = this.#options;
-    if (answer.headers.upgrade?.toLowerCase() !== "websocket") {
+    if (isOdd(answer) || answer.headers.upgrade?.toLowerCase() !== "websocket") {
       far.destroy();
       this.#failed(odd(), origin);
       return;
     }
-    socket.off("readable", look).off("end", leave);
+    const ahead = unwatch(socket);
     socket.write(agreement(answer));
     this.#answered(101);
     tally.tunnels++;
@@ -126,19 +127,34 @@ class Attempt {
     // A tunnel may be silent for longer than an answer may take.
     (far as Socket).setTimeout(0);
     if (farFirst.length > 0) socket.write(farFirst);
-    if (first.length > 0) far.write(first);
+    for (const early of [first, ahead]) if (early.length > 0) far.write(early);
     join(socket, far);
   }
 
   /** The client hears what the origin says instead. */
-  #declined(answer: IncomingMessage): void {
-    const { req, socket, settings } = this.#options;
+  #declined(answer: IncomingMessage, origin: Origin): void {
+    const { req, socket } = this.#options;
+    const { idleTimeoutMs } = this.#options.settings;
+    const { socket: far } = answer;
     const status = answer.statusCode as number;
+    if (status < 200 || isOdd(answer)) {
+      this.#asked?.destroy();
+      this.#failed(odd(), origin);
+      return;
+    }
     const res = answerOn(req, socket);
     this.#answered(status);
-    answer.on("error", () => socket.destroy());
-    const reader = new ReaderWatch(res, settings.idleTimeoutMs);
-    answer.on("pause", () => reader.expect());
+    const cut = (): void => void res.socket?.resetAndDestroy();
+    answer.on("error", cut);
+    // One without a length Node takes to be whole even so, if later than this; behind a whole one nothing is anybody's.
+    this.#asked?.on("error", () => answer.complete || cut());
+    const reader = new ReaderWatch(res, idleTimeoutMs);
+    // While the client has to take more first, it is not the origin's turn.
+    answer.on("pause", () => {
+      far.setTimeout(0);
+      reader.expect();
+    });
+    answer.on("resume", () => far.setTimeout(idleTimeoutMs));
     try {
       res.writeHead(status, withoutHops(answer));
       answer.pipe(res);
@@ -177,8 +193,28 @@ class Attempt {
   }
 }
 
-function look(this: Duplex): void {
-  this.read(0);
+/** What came while nobody takes it. */
+const aheads = new WeakMap<Duplex, Buffer>();
+const nothing = Buffer.alloc(0);
+
+/** Nobody takes anything from it yet, and left alone it would not tell that the client has gone. */
+export function watchLeaving(socket: Duplex): void {
+  socket.on("data", keep).on("end", leave);
+}
+
+/** Answers what came meanwhile. */
+function unwatch(socket: Duplex): Buffer {
+  socket.off("data", keep).off("end", leave);
+  const ahead = aheads.get(socket) ?? nothing;
+  aheads.delete(socket);
+  return ahead;
+}
+
+/** So much before the 101 is nobody's WebSocket. */
+function keep(this: Duplex, piece: Buffer): void {
+  const ahead = Buffer.concat([aheads.get(this) ?? nothing, piece]);
+  aheads.set(this, ahead);
+  if (ahead.length >= mostAhead) this.destroy();
 }
 
 function leave(this: Duplex): void {
@@ -198,14 +234,16 @@ export function answerOn<Response extends ServerResponse>(
   socket: Duplex,
   Kind: new (req: IncomingMessage) => Response = ServerResponse as never,
 ): Response {
+  unwatch(socket);
+  socket.resume();
   const res = new Kind(req);
   res.shouldKeepAlive = false;
   res.assignSocket(socket as never);
   const goOn = (): void => void res.emit("drain");
-  const cut = (): void => void socket.destroy();
-  socket.on("drain", goOn).on("timeout", cut).on("end", cut);
+  const tellLate = (): void => void res.emit("timeout");
+  socket.on("drain", goOn).on("timeout", tellLate).on("end", leave);
   res.on("finish", () => {
-    socket.off("drain", goOn).off("timeout", cut).off("end", cut);
+    socket.off("drain", goOn).off("timeout", tellLate).off("end", leave);
     res.detachSocket(socket as never);
     socket.end();
   });
@@ -219,20 +257,31 @@ export function closeSoon(socket: Duplex): void {
   setTimeout(() => socket.destroy(), lingerMs).unref();
 }
 
+/** Node's parser takes it, the reader of other answers does not. */
+function isOdd({ headers, httpVersion, httpVersionMajor }: IncomingMessage): boolean {
+  const { "content-length": length, "transfer-encoding": encoding } = headers;
+  if (httpVersionMajor !== 1 || !Number.isSafeInteger(Number(length ?? 0))) return true;
+  return encoding !== undefined && (encoding.toLowerCase() !== "chunked" || httpVersion === "1.0");
+}
+
 const agreeing = ["Connection", "Upgrade", "Upgrade", "websocket"];
 
 function ask({ head }: TunnelOptions, origin: Origin): ClientRequest {
   const isTls = origin.url.protocol === "https:";
   const request = isTls ? httpsRequest : httpRequest;
-  return request({
+  const asked = request({
     host: origin.address,
     port: origin.url.port || (isTls ? 443 : 80),
     method: head.method,
     path: head.path,
     headers: ["host", head.host || origin.url.host, ...head.headers, ...agreeing],
     agent: false,
+    maxHeaderSize: origin.mostHeadBytes,
     ...(isTls && origin.servername !== "" && { servername: origin.servername }),
   });
+  // Node would drop the lines beyond, with what they say of the answer's length.
+  asked.maxHeadersCount = 0;
+  return asked;
 }
 
 const hops = /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/i;
