@@ -12,6 +12,7 @@ await main(async () => {
     check("unused code", "knip", ["--no-progress"]),
     check("import arrows", "vitest", ["run", "test/architecture"], { TIDEGATE_TEST_SERVERS: "none" }),
     check("generated Lua", "node", ["scripts/assemble-lua.mjs", "--check"]),
+    check("package lock", "node", ["scripts/complete-lock.mjs", "--check"]),
   ]);
   return outcomes.every(Boolean) ? 0 : 1;
 });
