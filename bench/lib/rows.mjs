@@ -94,33 +94,45 @@ export function rowBuilder(samples) {
     },
 
     /** What ours adds to `without`, beside what each of the others adds to it. Ahead is who adds less than every one. */
-    addedBeside({ what, metric, unit, ours, peers, without, bar }) {
-      const base = values(without, "", metric) ?? [];
+    addedBeside({ what, metric, unit, ours, peers, without }) {
       const added = (name) => {
-        const own = values(name, "", metric) ?? [];
-        return own.length > 0 && base.length > 0 ? median(pairedDifferences(own, base)) : undefined;
+        const differences = pairedDifferences(
+          values(name, "", metric) ?? [],
+          values(without, "", metric) ?? [],
+        );
+        return differences.length > 0 ? median(differences) : undefined;
       };
-      const rivals = peers
-        .map((name) => ({ name, added: added(name) }))
-        .filter((rival) => rival.added !== undefined)
-        .sort((a, b) => a.added - b.added);
-      const own = added(ours);
-      const best = rivals[0];
-      const isComparable = own !== undefined && best !== undefined;
-      // Pair by pair, and by what is shown: where the two disagree, noise speaks.
-      const isBehind = ({ name }) =>
-        median(pairedDifferences(values(ours, "", metric), values(name, "", metric))) < 0;
-      return {
-        what,
-        unit,
-        ours: own,
-        peer: best?.added,
-        peerName: best && label(best.name),
-        ratio: isComparable && best.added > 0 ? own / best.added : undefined,
-        bar: bar && barText(bar, unit),
-        met: bar && isComparable ? own < best.added && rivals.every(isBehind) : undefined,
-      };
+      return beside({ what, unit, ours, peers, added });
     },
+
+    /** As above, by the quarter of each one's windows in which the machine disturbed least. */
+    addedBesideInQuiet({ what, metric, unit, ours, peers, without, bar }) {
+      const quiet = (name) => quantile((values(name, "", metric) ?? []).flat(), 0.25);
+      const added = (name) => {
+        const own = quiet(name) - quiet(without);
+        return Number.isNaN(own) ? undefined : own;
+      };
+      return beside({ what, unit, ours, peers, added, bar });
+    },
+  };
+}
+
+function beside({ what, unit, ours, peers, added, bar }) {
+  const own = added(ours);
+  const best = peers
+    .map((name) => ({ name, added: added(name) }))
+    .filter((rival) => rival.added !== undefined)
+    .sort((a, b) => a.added - b.added)[0];
+  const isComparable = own !== undefined && best !== undefined;
+  return {
+    what,
+    unit,
+    ours: own,
+    peer: best?.added,
+    peerName: best && label(best.name),
+    ratio: isComparable && best.added > 0 ? own / best.added : undefined,
+    bar: bar && barText(bar, unit),
+    met: bar && isComparable ? own < best.added : undefined,
   };
 }
 

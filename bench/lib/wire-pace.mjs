@@ -4,11 +4,13 @@ import { setupProxy, verifyKept, warmUpOn } from "./wire-load.mjs";
 
 const REQUEST = "get";
 const LEAD_IN_MS = 50;
-/** Of a sample's usual time; a window of a twin's is longer, being one of two in a pair. */
-const SHARE_OF_SAMPLE = 0.125;
-const SHARE_OF_WINDOW = 0.25;
+/** Of a sample's usual time; a window of a twin's is longer. */
+const SHARE_OF_WINDOW = 0.125;
+const SHARE_OF_TWINS_WINDOW = 0.25;
 /** At leisure a proxy goes other ways than in a flood, which V8 compiles anew, on the same core: so long before anything counts. */
 const SHARES_UNTIL_USED_TO_IT = 6;
+/** While others are measured V8 makes a new space of 16 MB one of 1 MB, and takes seconds of load to make it large again. */
+const SHARES_UNTIL_STEADY = 3;
 /** What a twin does about a request it may do a second later: by then the other would be measured for it. */
 const SHARES_UNTIL_ITSELF = 1.25;
 const WINDOWS_IN_A_ROW = 12;
@@ -21,11 +23,8 @@ function windowOf(load, ms, rate) {
   });
 }
 
-/**
- * Samples are short and many, so that what disturbs one pair leaves the others alone: what tells contestants apart is a tenth of
- * what a noisy minute adds. All processes begin anew after each sixteen.
- */
-export const turns = 16;
+/** All processes begin anew after each three. */
+export const turns = 3;
 export const renewed = true;
 
 /** GETs at half of what the slowest contestant can do, for every one of them. */
@@ -39,9 +38,21 @@ export async function setupPaced({ make, contestant, sampleMs }) {
   return {
     facts: { peak: rate },
     async sample({ rate }) {
-      if (!isUsedToIt) await load.pace(REQUEST, sampleMs * SHARES_UNTIL_USED_TO_IT, rate, true);
+      const shares = isUsedToIt ? SHARES_UNTIL_STEADY : SHARES_UNTIL_USED_TO_IT;
       isUsedToIt = true;
-      return windowOf(load, sampleMs * SHARE_OF_SAMPLE, rate);
+      await load.pace(REQUEST, sampleMs * shares, rate, true);
+      const windows = [];
+      for (let i = 0; i < WINDOWS_IN_A_ROW; i++)
+        windows.push(await windowOf(load, sampleMs * SHARE_OF_WINDOW, rate));
+      const all = (metric) => windows.map((each) => each[metric]);
+      return {
+        p50sMs: all("p50Ms"),
+        p99sMs: all("p99Ms"),
+        p50Ms: median(all("p50Ms")),
+        p99Ms: median(all("p99Ms")),
+        rate: median(all("rate")),
+        stolenMs: median(all("stolenMs")),
+      };
     },
   };
 }
@@ -70,7 +81,7 @@ export async function setupBeside({ make, contestant, sampleMs }) {
       for (const each of [first, second, second, first]) {
         await each.pace(REQUEST, sampleMs * SHARES_UNTIL_ITSELF, rate, true);
         for (let i = 0; i < WINDOWS_IN_A_ROW; i++)
-          taken.get(each).push(await windowOf(each, sampleMs * SHARE_OF_WINDOW, rate));
+          taken.get(each).push(await windowOf(each, sampleMs * SHARE_OF_TWINS_WINDOW, rate));
       }
       const windows = (each, metric) => taken.get(each).map((result) => result[metric]);
       const of = (each, metric) => median(windows(each, metric));

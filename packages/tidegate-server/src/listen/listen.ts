@@ -16,6 +16,7 @@ import { breakOff, Connections, type Cut } from "./connections.js";
 import { keepTick } from "./kept-tick.js";
 import { logMalformed, malformedProblem, type ParseFailure } from "./malformed.js";
 import { answerRaw } from "./raw-answer.js";
+import { shortenCollections } from "./short-collections.js";
 import { urlHost } from "./url-host.js";
 import { keepGarbageYoung } from "./young-garbage.js";
 
@@ -47,6 +48,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   const { name, address, upgrade, hosts = [], readerTimeoutMs = 60_000, log } = options;
   keepTick();
   keepGarbageYoung();
+  shortenCollections();
   const connections = new Connections(readerTimeoutMs);
   const check = hosts === "any" ? undefined : callerCheck(hosts);
   const server = createServer({ ...usualOptions, ...options.serverOptions });
