@@ -94,7 +94,7 @@ export function rowBuilder(samples) {
     },
 
     /** What ours adds to `without`, beside what each of the others adds to it. Ahead is who adds less than every one. */
-    addedBeside({ what, metric, unit, ours, peers, without }) {
+    addedBeside({ what, metric, unit, ours, peers, without, bar }) {
       const added = (name) => {
         const differences = pairedDifferences(
           values(name, "", metric) ?? [],
@@ -102,27 +102,31 @@ export function rowBuilder(samples) {
         );
         return differences.length > 0 ? median(differences) : undefined;
       };
-      return beside({ what, unit, ours, peers, added });
+      // Pair by pair, and by what is shown: where the two disagree, noise speaks.
+      const isBehind = (name) =>
+        median(pairedDifferences(values(ours, "", metric), values(name, "", metric))) < 0;
+      return beside({ what, unit, ours, peers, added, bar, isBehind });
     },
 
     /** As above, by the quarter of each one's windows in which the machine disturbed least. */
-    addedBesideInQuiet({ what, metric, unit, ours, peers, without, bar }) {
+    addedBesideInQuiet({ what, metric, unit, ours, peers, without }) {
       const quiet = (name) => quantile((values(name, "", metric) ?? []).flat(), 0.25);
       const added = (name) => {
         const own = quiet(name) - quiet(without);
         return Number.isNaN(own) ? undefined : own;
       };
-      return beside({ what, unit, ours, peers, added, bar });
+      return beside({ what, unit, ours, peers, added });
     },
   };
 }
 
-function beside({ what, unit, ours, peers, added, bar }) {
+function beside({ what, unit, ours, peers, added, bar, isBehind }) {
   const own = added(ours);
-  const best = peers
+  const rivals = peers
     .map((name) => ({ name, added: added(name) }))
     .filter((rival) => rival.added !== undefined)
-    .sort((a, b) => a.added - b.added)[0];
+    .sort((a, b) => a.added - b.added);
+  const best = rivals[0];
   const isComparable = own !== undefined && best !== undefined;
   return {
     what,
@@ -132,7 +136,7 @@ function beside({ what, unit, ours, peers, added, bar }) {
     peerName: best && label(best.name),
     ratio: isComparable && best.added > 0 ? own / best.added : undefined,
     bar: bar && barText(bar, unit),
-    met: bar && isComparable ? own < best.added : undefined,
+    met: bar && isComparable ? own < best.added && rivals.every(({ name }) => isBehind(name)) : undefined,
   };
 }
 
